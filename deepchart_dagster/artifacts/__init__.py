@@ -1,0 +1,9 @@
+"""Identity and storage of everything the pipeline makes.
+
+canonical   canonical JSON, content hashes, versioned input keys
+files       atomic writes: temporary name, fsync, rename
+results     one result.json an instance: status, key and its parts, output hashes
+store       where results lie, reuse, partition manifests, data versions
+steps       a partition's instances computed once each, errors kept apart from failures
+evidence    what is known of an image, by the hash of its bytes (pages it shows, data it draws)
+"""

@@ -1,0 +1,43 @@
+"""What is known of an image, found by the hash of its bytes.
+
+Two kinds: ``pages`` (an image chunk: which document pages it shows, with their text) and ``drawn`` (a
+chart: what the program drew). Content-addressed: the same bytes have one entry, whoever made them.
+Scripted models and the scripted judge see an image only through this, as a vision model sees pixels.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deepchart_dagster.artifacts.canonical import JsonValue
+from deepchart_dagster.artifacts.files import write_json
+from deepchart_dagster.errors import StorageError
+
+EvidenceKind = Literal["pages", "drawn"]
+
+
+@dataclass(frozen=True)
+class EvidenceStore:
+    root: Path
+
+    def _path(self, kind: EvidenceKind, sha256: str) -> Path:
+        return self.root / "evidence" / kind / sha256[:2] / f"{sha256}.json"
+
+    def put(self, kind: EvidenceKind, sha256: str, value: JsonValue) -> None:
+        write_json(self._path(kind, sha256), value)
+
+    def get(self, kind: EvidenceKind, sha256: str) -> JsonValue:
+        """The entry, or None where nothing is known of these bytes."""
+        path = self._path(kind, sha256)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        try:
+            value: JsonValue = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise StorageError(f"{path} is damaged: {error}.", remedy="Delete it; it is made again.") from error
+        return value

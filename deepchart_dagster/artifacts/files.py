@@ -1,0 +1,136 @@
+"""Writing files so that a reader never sees half of one, and saying what is wrong when it cannot be done."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from deepchart_dagster.errors import StorageError, UsageError
+
+TEMPORARY_PREFIX = ".tmp-"
+_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+"
+_MAX_SEGMENT_BYTES = 200
+
+
+def path_segment(name: str) -> str:
+    """One path component that stands for ``name`` and for nothing else.
+
+    ``/`` becomes ``~``; other characters outside a safe set, and a leading ``.``, are percent-encoded.
+    Raises UsageError for an empty name or one whose segment exceeds 200 bytes.
+    """
+    if not name:
+        raise UsageError("an empty name has no place in storage.")
+    segment = quote(name, safe=_SAFE + "/").replace("~", "%7E").replace("/", "~")
+    if segment.startswith((".", "_")):
+        segment = f"%{ord(segment[0]):02X}" + segment[1:]
+    if len(segment) > _MAX_SEGMENT_BYTES:
+        raise UsageError(f"the name {name[:60]!r}… is too long for storage ({len(segment)} bytes, 200 at most).")
+    return segment
+
+
+def name_from_segment(segment: str) -> str:
+    """The inverse of path_segment."""
+    return unquote(segment.replace("~", "/"))
+
+
+@contextmanager
+def storage_errors(path: Path, doing: str) -> Iterator[None]:
+    """Turn an OSError into one clear line that names the file, the cause and the remedy."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"cannot {doing} {error.filename or path}: {error.strerror or error}.", remedy=_remedy(error)
+        ) from error
+
+
+def _remedy(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "The disk is full: free space or choose another folder with --storage; what is stored is kept."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "Give this user write permission, or choose another folder with --storage."
+    return "Check the path and try again; what is stored is kept."
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write ``data`` under a temporary name beside ``path``, sync, rename. Raises StorageError."""
+    with storage_errors(path, "write"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}"
+        try:
+            with temporary.open("wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def write_text(path: Path, text: str) -> None:
+    write_bytes(path, text.encode("utf-8", "surrogatepass"))
+
+
+def write_json(path: Path, value: object) -> None:
+    """Readable JSON, one trailing newline."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def write_json_lines(path: Path, rows: Iterable[object]) -> None:
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
+
+
+@contextmanager
+def new_folder(destination: Path) -> Iterator[Path]:
+    """A temporary folder that takes the place of ``destination`` when the block ends without error.
+
+    A kill in between leaves the old folder, the new one, or none: never a mixture. Raises StorageError.
+    """
+    with storage_errors(destination, "write"):
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        temporary = destination.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}"
+        temporary.mkdir()
+    try:
+        yield temporary
+        with storage_errors(destination, "replace"):
+            _swap_in(temporary, destination)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _swap_in(temporary: Path, destination: Path) -> None:
+    if not destination.exists():
+        os.rename(temporary, destination)
+        return
+    old = destination.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}"
+    os.rename(destination, old)
+    os.rename(temporary, destination)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> int:
+    """Delete temporary files and folders that a killed run left directly in ``folder``; returns how many."""
+    leftovers = list(folder.glob(f"{TEMPORARY_PREFIX}*")) if folder.is_dir() else []
+    for leftover in leftovers:
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+    return len(leftovers)
+
+
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def is_slug(text: str) -> bool:
+    """Whether ``text`` can be a Dagster partition key and a folder name alike: letters, digits, ``._-``."""
+    return _SLUG.fullmatch(text) is not None

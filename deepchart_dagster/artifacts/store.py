@@ -1,0 +1,153 @@
+"""Where results lie, and what is derived from them.
+
+    <root>/<asset>/<scope…>/<uid>/result.json        the truth, beside the instance's output files
+    <root>/<asset>/_partitions/<partition…>.jsonl    a partition's manifest, derived when its step ends
+    <root>/<asset>/_partitions/<partition…>.lock     held while a step works on that partition
+
+``scope`` is what an instance's result depends on beside its uid: (split, model) for what a model makes,
+(split,) for contexts, () for documents, references and rubrics, which all variants of a query share.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from pydantic import ValidationError
+
+from deepchart_dagster.artifacts.canonical import JsonValue, content_hash, sha256_file
+from deepchart_dagster.artifacts.files import (
+    new_folder,
+    path_segment,
+    storage_errors,
+    write_json,
+    write_json_lines,
+)
+from deepchart_dagster.artifacts.results import InstanceResult, OutputFile
+from deepchart_dagster.errors import StorageError
+
+RESULT_NAME = "result.json"
+_PARTITIONS = "_partitions"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A partition's instances as they stood when its step ended."""
+
+    asset: str
+    partition: tuple[str, ...]
+    rows: tuple[dict[str, JsonValue], ...]
+
+    @property
+    def data_version(self) -> str:
+        """Hash of what downstream can see of every instance: an identical rebuild has the same one."""
+        seen = [[row["uid"], row["output_hash"]] for row in self.rows]
+        return content_hash(sorted(seen, key=lambda pair: str(pair[0])))
+
+
+@dataclass(frozen=True)
+class ArtifactStore:
+    """The files of one storage root. Cheap to make; holds no state."""
+
+    root: Path
+
+    def folder(self, asset: str, scope: tuple[str, ...], uid: str) -> Path:
+        return self._scope_folder(asset, scope) / path_segment(uid)
+
+    def _scope_folder(self, asset: str, scope: tuple[str, ...]) -> Path:
+        return self.root.joinpath(asset, *(path_segment(part) for part in scope))
+
+    def read(self, asset: str, scope: tuple[str, ...], uid: str) -> InstanceResult | None:
+        """The stored result, or None where there is none. A damaged one raises StorageError."""
+        path = self.folder(asset, scope, uid) / RESULT_NAME
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}.") from error
+        try:
+            return InstanceResult.model_validate_json(text)
+        except ValidationError as error:
+            raise StorageError(
+                f"{path} is damaged ({error.errors()[0]['msg']}).",
+                remedy="Delete that folder; the next run makes it again.",
+            ) from error
+
+    @contextmanager
+    def writing(self, asset: str, scope: tuple[str, ...], uid: str) -> Iterator[Path]:
+        """A folder for the instance's outputs; it replaces the stored one when the block ends well."""
+        with new_folder(self.folder(asset, scope, uid)) as folder:
+            yield folder
+
+    def partition_path(self, asset: str, partition: tuple[str, ...], suffix: str) -> Path:
+        names = [path_segment(part) for part in partition] or ["all"]
+        return self.root.joinpath(asset, _PARTITIONS, *names[:-1], names[-1] + suffix)
+
+    def write_manifest(self, asset: str, partition: tuple[str, ...], results: Iterable[InstanceResult]) -> Manifest:
+        rows = tuple(sorted((_manifest_row(result) for result in results), key=lambda row: str(row["uid"])))
+        write_json_lines(self.partition_path(asset, partition, ".jsonl"), rows)
+        return Manifest(asset=asset, partition=partition, rows=rows)
+
+    def read_manifest(self, asset: str, partition: tuple[str, ...]) -> Manifest | None:
+        path = self.partition_path(asset, partition, ".jsonl")
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return None
+        try:
+            return Manifest(asset=asset, partition=partition, rows=tuple(json.loads(line) for line in lines))
+        except json.JSONDecodeError as error:
+            raise StorageError(
+                f"{path} is damaged: {error}.", remedy="Materialise the partition again; results are kept."
+            ) from error
+
+    def manifests(self, asset: str) -> list[tuple[str, ...]]:
+        """The partitions of ``asset`` that have a manifest, sorted."""
+        base = self.root / asset / _PARTITIONS
+        return sorted(
+            (*path.relative_to(base).parts[:-1], path.stem) for path in base.rglob("*.jsonl")
+        )
+
+    @contextmanager
+    def lock(self, asset: str, partition: tuple[str, ...], *, wait_s: float = 3600.0) -> Iterator[None]:
+        """Only one step works on a partition at a time; a second one waits, and says so if it gives up."""
+        path = self.partition_path(asset, partition, ".lock")
+        with storage_errors(path, "lock"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(path, timeout=wait_s):
+                yield
+        except Timeout as error:
+            raise StorageError(
+                f"{asset} {'|'.join(partition)} is being materialised by another process ({path} is locked).",
+                remedy="Wait for it to end, then run this again.",
+            ) from error
+
+
+def _manifest_row(result: InstanceResult) -> dict[str, JsonValue]:
+    return {
+        "uid": result.uid,
+        "status": result.status.value,
+        "input_key": result.input_key,
+        "output_hash": result.output_hash,
+        "problem": result.problem.kind if result.problem else None,
+    }
+
+
+def save_result(folder: Path, result: InstanceResult) -> None:
+    write_json(folder / RESULT_NAME, result.model_dump(mode="json"))
+
+
+def hash_outputs(folder: Path) -> dict[str, OutputFile]:
+    """Relative name -> hash and size of every file in ``folder`` other than result.json."""
+    with storage_errors(folder, "read"):
+        return {
+            str(path.relative_to(folder)): OutputFile(sha256=sha256_file(path), bytes=path.stat().st_size)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name != RESULT_NAME
+        }

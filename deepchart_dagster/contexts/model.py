@@ -1,0 +1,62 @@
+"""Pages, contexts and model inputs as values. Pages are physical pages, counted from 1."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from deepchart_dagster.benchmark.model import Modality
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Page(_Frozen):
+    """One page as read. ``markdown`` is empty and ``error`` set where no engine could read it."""
+
+    number: int
+    engine: str
+    markdown: str
+    n_numbers: int
+    seconds: float = 0.0
+    error: str | None = None
+
+
+StatementName = Literal["balance_sheet", "income_statement", "cash_flow"]
+
+
+class ContextFile(_Frozen):
+    """One text file of a model's context. ``path`` is relative to the instance's folder in storage."""
+
+    name: str
+    document_id: str
+    title: str
+    path: str
+    sha256: str
+    pages: tuple[int, ...] = ()
+
+
+class ImageChunk(_Frozen):
+    """One JPEG that shows up to eight consecutive pages of a report, tiled in reading order."""
+
+    index: int
+    document_id: str
+    first_page: int
+    last_page: int
+    path: str
+    sha256: str
+    width: int
+    height: int
+
+
+class ModelContext(_Frozen):
+    """``context.json``: everything of a context variant that a model may be given, before any budget."""
+
+    uid: str
+    split: str
+    modality: Modality
+    files: tuple[ContextFile, ...] = ()
+    chunks: tuple[ImageChunk, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,139 @@
+"""Every error the product raises on purpose.
+
+    DeepChartError
+    ├── UsageError                  the caller asked for something that cannot be (exit 2)
+    │   └── ConfigurationError      a setting, models.yaml, judges.yaml (exit 2)
+    ├── BenchmarkFormatError        a benchmark record or file that cannot be read (exit 2)
+    ├── NoWorkPossible              nothing at all could be done (exit 3)
+    └── InfrastructureError         ours, never the model's: the instance stays unscored and is retried (exit 1)
+        ├── MissingInputError       a file that an instance needs is not there
+        ├── UpstreamError           the step before has no result for this instance
+        ├── DocumentError           a PDF that cannot be read
+        ├── StorageError            no permission, disk full, damaged result
+        ├── SandboxUnavailable      no safe way to run a generated program on this host
+        ├── BrowserUnavailable      no Chromium, or it would not start
+        └── ProviderError           a model call that did not produce an answer
+            ├── ProviderTimeout
+            ├── RateLimited
+            ├── ProviderRefusedRequest   the provider rejects the request itself (bad key, unknown model)
+            └── BadProviderAnswer        an answer that does not follow the protocol
+
+A *failure* (the model's program crashed, its JSON is invalid, its chart is blank) is no exception at
+all: it is a result with status ``failed`` (artifacts.results). Messages say what happened, to which
+file or instance, and what to do about it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BadProviderAnswer",
+    "BenchmarkFormatError",
+    "BrowserUnavailable",
+    "ConfigurationError",
+    "DeepChartError",
+    "DocumentError",
+    "InfrastructureError",
+    "MissingInputError",
+    "NoWorkPossible",
+    "ProviderError",
+    "ProviderRefusedRequest",
+    "ProviderTimeout",
+    "RateLimited",
+    "SandboxUnavailable",
+    "StorageError",
+    "UpstreamError",
+    "UsageError",
+]
+
+
+class DeepChartError(Exception):
+    """Base of all errors raised on purpose. ``exit_code`` is what the command line ends with."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+class UsageError(DeepChartError):
+    exit_code = 2
+
+
+class ConfigurationError(UsageError):
+    pass
+
+
+class BenchmarkFormatError(DeepChartError):
+    exit_code = 2
+
+
+class NoWorkPossible(DeepChartError):
+    exit_code = 3
+
+
+class InfrastructureError(DeepChartError):
+    exit_code = 1
+
+
+class MissingInputError(InfrastructureError):
+    pass
+
+
+class UpstreamError(InfrastructureError):
+    pass
+
+
+class DocumentError(InfrastructureError):
+    pass
+
+
+class StorageError(InfrastructureError):
+    pass
+
+
+class SandboxUnavailable(InfrastructureError):
+    pass
+
+
+class BrowserUnavailable(InfrastructureError):
+    pass
+
+
+class ProviderError(InfrastructureError):
+    """``status`` is the HTTP status where there was one."""
+
+    def __init__(self, message: str, *, remedy: str = "", status: int | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.status = status
+
+
+class ProviderTimeout(ProviderError):
+    pass
+
+
+class RateLimited(ProviderError):
+    """``retry_after_s`` is the provider's own wish, in seconds, where it named one."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        remedy: str = "",
+        status: int | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message, remedy=remedy, status=status)
+        self.retry_after_s = retry_after_s
+
+
+class ProviderRefusedRequest(ProviderError):
+    pass
+
+
+class BadProviderAnswer(ProviderError):
+    pass

@@ -1,0 +1,109 @@
+"""Requests and answers as values. Nothing here knows a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from deepchart_dagster.artifacts.canonical import InputKey, JsonValue, sha256_bytes
+from deepchart_dagster.llm.registry import ModelSpec
+
+Role = Literal["system", "user", "assistant"]
+Purpose = Literal["stage1", "stage2", "rubric", "judge"]
+
+# Bumped when a request's identity is made from other parts; old answers are then never found again.
+REQUEST_VERSION = 1
+
+
+@dataclass(frozen=True)
+class TextPart:
+    text: str
+
+
+@dataclass(frozen=True)
+class ImagePart:
+    """An image as bytes; width and height in pixels (they estimate its tokens)."""
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+
+    @property
+    def sha256(self) -> str:
+        return sha256_bytes(self.data)
+
+
+@dataclass(frozen=True)
+class Message:
+    role: Role
+    parts: tuple[TextPart | ImagePart, ...]
+
+    @classmethod
+    def text(cls, role: Role, text: str) -> Message:
+        return cls(role=role, parts=(TextPart(text),))
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One call. ``parameters`` are the provider parameters on top of the model's own (temperature, …)."""
+
+    model: ModelSpec
+    messages: tuple[Message, ...]
+    purpose: Purpose
+    prompt_hash: str
+    parameters: Mapping[str, JsonValue] = field(default_factory=dict)
+    repeat: int = 0
+
+    def key(self) -> InputKey:
+        """Identity of the answer: what the provider sees, and nothing about price or pace."""
+        return InputKey.of(
+            version=REQUEST_VERSION,
+            model=self.model.litellm_model,
+            parameters={**self.model.parameters, **self.parameters},
+            prompt=self.prompt_hash,
+            messages=[
+                {"role": message.role, "parts": [_part_identity(part) for part in message.parts]}
+                for message in self.messages
+            ],
+            repeat=self.repeat,
+        )
+
+
+def _part_identity(part: TextPart | ImagePart) -> JsonValue:
+    if isinstance(part, TextPart):
+        return {"text": part.text}
+    return {"image": part.sha256, "media_type": part.media_type}
+
+
+FinishReason = Literal["stop", "length", "refusal", "other"]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the provider counted them; None where it did not say."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+@dataclass(frozen=True)
+class ChatAnswer:
+    """What came back. ``price_usd`` is None where the price is unknown, never 0 for that reason."""
+
+    text: str
+    finish_reason: FinishReason
+    usage: Usage
+    price_usd: float | None
+    seconds: float
+    cached: bool
+    key: str
+
+
+class ChatModel(Protocol):
+    """What the stages need of the client; tests put their own in its place."""
+
+    async def complete(self, request: ChatRequest) -> ChatAnswer:
+        """Raises ProviderError (or a subclass) where no answer could be had."""
+        ...

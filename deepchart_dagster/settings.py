@@ -1,0 +1,84 @@
+"""Settings, read from DEEPCHART_* environment variables and checked once at start.
+
+Paths and counts only: nothing here is a secret, and nothing here changes what a step computes, except
+where a field says so. Provider keys are read by litellm from their own variables and never touched here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from deepchart_dagster.errors import ConfigurationError
+
+PROJECT_ROOT = Path(__file__).resolve().parent.parent
+_PREFIX = "DEEPCHART_"
+
+
+class Settings(BaseModel):
+    """All settings of a process. Field ``x`` is read from ``DEEPCHART_X``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    storage: Path = Field(default=Path("storage"), description="root of everything that is made")
+    models_file: Path = Field(default=PROJECT_ROOT / "models.yaml", description="the models that are evaluated")
+    judges_file: Path = Field(default=PROJECT_ROOT / "judges.yaml", description="judges and rubric writers")
+    prompts: Path | None = Field(default=None, description="a folder with another prompt set (part of every key)")
+    benchmarks: tuple[str, ...] = Field(
+        default=(), description="names of the benchmarks in the storage to work on; empty: all of them"
+    )
+    judge: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
+    rubric_writer: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
+    workers: int = Field(default=max(1, os.cpu_count() or 1), ge=1, le=256, description="programs run at once")
+    stage1_timeout_s: float = Field(default=60.0, gt=0, description="paper B.1; part of the key")
+    chart_timeout_s: float = Field(default=120.0, gt=0, description="paper B.1; part of the key")
+    sandbox: str = Field(
+        default="auto",
+        pattern="^(auto|namespaces|landlock|container|trusted)$",
+        description="sandbox tier; 'trusted' runs programs without isolation, and says so",
+    )
+    ocr_engine: str = Field(
+        default="auto",
+        pattern="^(auto|text-layer|rapidocr|paddleocr|paddleocr-vl)$",
+        description="engine for ocr_contexts (part of the key)",
+    )
+
+    @property
+    def duckdb_path(self) -> Path:
+        return self.storage / "metrics" / "deepchart.duckdb"
+
+    @property
+    def dagster_home(self) -> Path:
+        return self.storage / "dagster_home"
+
+
+def load_settings(environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
+    """Settings from the environment, with ``overrides`` (command line options) on top; None leaves as is.
+
+    Raises ConfigurationError that names the variable, its value and what is allowed.
+    """
+    environ = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    for name in Settings.model_fields:
+        raw = environ.get(_PREFIX + name.upper())
+        if raw:
+            values[name] = tuple(filter(None, raw.split(","))) if name == "benchmarks" else raw
+    values.update({name: value for name, value in overrides.items() if value is not None})
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "?"
+        raise ConfigurationError(
+            f"{_PREFIX}{name.upper()}={values.get(name)!r}: {first['msg']}.",
+            remedy=f"It sets: {_description(name)}.",
+        ) from error
+    return settings.model_copy(update={"storage": settings.storage.expanduser().absolute()})
+
+
+def _description(name: str) -> str:
+    field = Settings.model_fields.get(name)
+    return field.description or name if field else "nothing known"
