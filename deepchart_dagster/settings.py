@@ -24,15 +24,24 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     storage: Path = Field(default=Path("storage"), description="root of everything that is made")
-    models_file: Path = Field(default=PROJECT_ROOT / "models.yaml", description="the models that are evaluated")
+    models_file: Path = Field(
+        default=PROJECT_ROOT / "models.yaml",
+        description="the models that are evaluated",
+    )
     judges_file: Path = Field(default=PROJECT_ROOT / "judges.yaml", description="judges and rubric writers")
     prompts: Path | None = Field(default=None, description="a folder with another prompt set (part of every key)")
     benchmarks: tuple[str, ...] = Field(
-        default=(), description="names of the benchmarks in the storage to work on; empty: all of them"
+        default=(),
+        description="names of the benchmarks in the storage to work on; empty: all of them",
     )
     judge: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
     rubric_writer: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
-    workers: int = Field(default=max(1, os.cpu_count() or 1), ge=1, le=256, description="programs run at once")
+    workers: int = Field(
+        default=max(1, os.cpu_count() or 1),
+        ge=1,
+        le=256,
+        description="programs run at once",
+    )
     stage1_timeout_s: float = Field(default=60.0, gt=0, description="paper B.1; part of the key")
     chart_timeout_s: float = Field(default=120.0, gt=0, description="paper B.1; part of the key")
     sandbox: str = Field(

@@ -14,9 +14,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import cast
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+from pydantic import JsonValue
 
 KEY_VERSION = "k1"
 _CHUNK_BYTES = 1 << 20
@@ -25,7 +25,11 @@ _CHUNK_BYTES = 1 << 20
 def canonical_json(value: object) -> str:
     """The one text that stands for ``value``. Raises TypeError or ValueError on what JSON cannot hold."""
     return json.dumps(
-        jsonable(value), ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+        jsonable(value),
+        ensure_ascii=False,
+        allow_nan=False,
+        sort_keys=True,
+        separators=(",", ":"),
     )
 
 
@@ -84,9 +88,7 @@ class InputKey:
         return self.digest
 
 
-def changed_parts(
-    old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]
-) -> dict[str, tuple[JsonValue, JsonValue]]:
+def changed_parts(old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> dict[str, tuple[JsonValue, JsonValue]]:
     """Name -> (old, new) for every part that differs; a part that one side lacks reads as None there."""
     return {
         name: (old.get(name), new.get(name))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from deepchart_dagster.artifacts.canonical import JsonValue
+from pydantic import JsonValue
+
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.errors import StorageError
 

@@ -48,7 +48,8 @@ def storage_errors(path: Path, doing: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(
-            f"cannot {doing} {error.filename or path}: {error.strerror or error}.", remedy=_remedy(error)
+            f"cannot {doing} {error.filename or path}: {error.strerror or error}.",
+            remedy=_remedy(error),
         ) from error
 
 
@@ -70,7 +71,7 @@ def write_bytes(path: Path, data: bytes) -> None:
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(temporary, path)
+            temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -86,7 +87,10 @@ def write_json(path: Path, value: object) -> None:
 
 
 def write_json_lines(path: Path, rows: Iterable[object]) -> None:
-    write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
+    write_text(
+        path,
+        "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows),
+    )
 
 
 @contextmanager
@@ -109,11 +113,11 @@ def new_folder(destination: Path) -> Iterator[Path]:
 
 def _swap_in(temporary: Path, destination: Path) -> None:
     if not destination.exists():
-        os.rename(temporary, destination)
+        temporary.rename(destination)
         return
     old = destination.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}"
-    os.rename(destination, old)
-    os.rename(temporary, destination)
+    destination.rename(old)
+    temporary.rename(destination)
     shutil.rmtree(old, ignore_errors=True)
 
 

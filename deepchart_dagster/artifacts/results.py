@@ -13,9 +13,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from deepchart_dagster.artifacts.canonical import JsonValue, content_hash
+from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.errors import DeepChartError
 
 RESULT_FORMAT = "deepchart-result/1"
@@ -63,11 +63,19 @@ class Outcome(_Frozen):
 
     @classmethod
     def failed(cls, kind: str, message: str, **value: JsonValue) -> Outcome:
-        return cls(status=Status.FAILED, problem=Problem(kind=kind, message=message), value=value)
+        return cls(
+            status=Status.FAILED,
+            problem=Problem(kind=kind, message=message),
+            value=value,
+        )
 
     @classmethod
     def not_applicable(cls, kind: str, message: str, **value: JsonValue) -> Outcome:
-        return cls(status=Status.NOT_APPLICABLE, problem=Problem(kind=kind, message=message), value=value)
+        return cls(
+            status=Status.NOT_APPLICABLE,
+            problem=Problem(kind=kind, message=message),
+            value=value,
+        )
 
 
 class InstanceResult(_Frozen):
@@ -94,7 +102,10 @@ class InstanceResult(_Frozen):
 
 
 def output_hash(
-    status: Status, value: dict[str, JsonValue], problem: Problem | None, files: dict[str, OutputFile]
+    status: Status,
+    value: dict[str, JsonValue],
+    problem: Problem | None,
+    files: dict[str, OutputFile],
 ) -> str:
     """Hash of what downstream can see. Messages and timings are left out: they may vary from run to run."""
     return content_hash(

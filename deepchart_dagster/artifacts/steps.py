@@ -24,7 +24,12 @@ from deepchart_dagster.artifacts.results import (
     Status,
     output_hash,
 )
-from deepchart_dagster.artifacts.store import ArtifactStore, Manifest, hash_outputs, save_result
+from deepchart_dagster.artifacts.store import (
+    ArtifactStore,
+    Manifest,
+    hash_outputs,
+    save_result,
+)
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible, StorageError
 
 Compute = Callable[[Path], Awaitable[Outcome]]
@@ -82,7 +87,9 @@ class StepSummary:
 
     def observed(self, name: str) -> float:
         """Sum of a numeric observation over the instances computed now (reused ones cost nothing now)."""
-        return sum(_number(result.observations.get(name)) for result in self.results if result.uid in self.computed_uids)
+        return sum(
+            _number(result.observations.get(name)) for result in self.results if result.uid in self.computed_uids
+        )
 
     computed_uids: frozenset[str] = field(repr=False, default=frozenset())
 
@@ -123,7 +130,11 @@ def _check_unique(step: Step, works: Sequence[Work]) -> None:
 
 
 async def _run_all(
-    store: ArtifactStore, step: Step, works: Sequence[Work], concurrency: int, progress: Progress | None
+    store: ArtifactStore,
+    step: Step,
+    works: Sequence[Work],
+    concurrency: int,
+    progress: Progress | None,
 ) -> list[tuple[InstanceResult, bool]]:
     gate = asyncio.Semaphore(max(1, concurrency))
     finished = 0
@@ -201,7 +212,7 @@ async def _attempt(work: Work, folder: Path) -> Outcome:
         return await work.compute(folder)
     except StorageError:
         raise
-    except Exception as error:  # ours by definition: kept with the instance, named by the step's check
+    except Exception as error:  # noqa: BLE001 - ours by definition: kept with the instance
         return Outcome(status=Status.ERROR, problem=Problem.from_error(error))
 
 

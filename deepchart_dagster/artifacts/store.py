@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
-from deepchart_dagster.artifacts.canonical import JsonValue, content_hash, sha256_file
+from deepchart_dagster.artifacts.canonical import content_hash, sha256_file
 from deepchart_dagster.artifacts.files import (
     new_folder,
     path_segment,
@@ -89,7 +89,12 @@ class ArtifactStore:
         return self.root.joinpath(asset, _PARTITIONS, *names[:-1], names[-1] + suffix)
 
     def write_manifest(self, asset: str, partition: tuple[str, ...], results: Iterable[InstanceResult]) -> Manifest:
-        rows = tuple(sorted((_manifest_row(result) for result in results), key=lambda row: str(row["uid"])))
+        rows = tuple(
+            sorted(
+                (_manifest_row(result) for result in results),
+                key=lambda row: str(row["uid"]),
+            )
+        )
         write_json_lines(self.partition_path(asset, partition, ".jsonl"), rows)
         return Manifest(asset=asset, partition=partition, rows=rows)
 
@@ -100,18 +105,21 @@ class ArtifactStore:
         except FileNotFoundError:
             return None
         try:
-            return Manifest(asset=asset, partition=partition, rows=tuple(json.loads(line) for line in lines))
+            return Manifest(
+                asset=asset,
+                partition=partition,
+                rows=tuple(json.loads(line) for line in lines),
+            )
         except json.JSONDecodeError as error:
             raise StorageError(
-                f"{path} is damaged: {error}.", remedy="Materialise the partition again; results are kept."
+                f"{path} is damaged: {error}.",
+                remedy="Materialise the partition again; results are kept.",
             ) from error
 
     def manifests(self, asset: str) -> list[tuple[str, ...]]:
         """The partitions of ``asset`` that have a manifest, sorted."""
         base = self.root / asset / _PARTITIONS
-        return sorted(
-            (*path.relative_to(base).parts[:-1], path.stem) for path in base.rglob("*.jsonl")
-        )
+        return sorted((*path.relative_to(base).parts[:-1], path.stem) for path in base.rglob("*.jsonl"))
 
     @contextmanager
     def lock(self, asset: str, partition: tuple[str, ...], *, wait_s: float = 3600.0) -> Iterator[None]:

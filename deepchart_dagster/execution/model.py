@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from deepchart_dagster.artifacts.canonical import JsonValue
+from pydantic import JsonValue
+
 from deepchart_dagster.benchmark.model import CodeType
 
 

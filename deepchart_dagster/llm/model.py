@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from deepchart_dagster.artifacts.canonical import InputKey, JsonValue, sha256_bytes
+from pydantic import JsonValue
+
+from deepchart_dagster.artifacts.canonical import InputKey, sha256_bytes
 from deepchart_dagster.llm.registry import ModelSpec
 
 Role = Literal["system", "user", "assistant"]
@@ -64,7 +66,10 @@ class ChatRequest:
             parameters={**self.model.parameters, **self.parameters},
             prompt=self.prompt_hash,
             messages=[
-                {"role": message.role, "parts": [_part_identity(part) for part in message.parts]}
+                {
+                    "role": message.role,
+                    "parts": [_part_identity(part) for part in message.parts],
+                }
                 for message in self.messages
             ],
             repeat=self.repeat,

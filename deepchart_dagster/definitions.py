@@ -1,0 +1,1 @@
+"""The code location that Dagster loads."""
