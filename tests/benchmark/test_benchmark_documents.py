@@ -1,0 +1,172 @@
+"""Registering PDFs: identity by content, ids, and what bad input gets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepchart_dagster.artifacts.canonical import sha256_bytes
+from deepchart_dagster.artifacts.files import is_slug
+from deepchart_dagster.benchmark.documents import DocumentStore, _slug
+from deepchart_dagster.benchmark.model import Domain
+from deepchart_dagster.errors import MissingInputError, StorageError, UsageError
+
+PDF = b"%PDF-1.7\nnothing more is looked at here\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DocumentStore:
+    return DocumentStore(tmp_path / "storage")
+
+
+def file(folder: Path, name: str, data: bytes = PDF) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def test_a_pdf_is_kept_with_its_hash_and_listed(store: DocumentStore, tmp_path: Path) -> None:
+    path = file(tmp_path, "Annual Report (2022).pdf")
+    document = store.add(path, Domain.FINANCE, company="Acme", fiscal_years=[2021, 2022])
+    assert document.id == "annual-report-2022"
+    assert document.sha256 == sha256_bytes(PDF)
+    assert (document.file_name, document.bytes) == ("Annual Report (2022).pdf", len(PDF))
+    assert (document.title, document.company) == ("Annual Report (2022)", "Acme")
+    assert document.fiscal_years == (2021, 2022)
+    assert store.get("annual-report-2022") == document
+    assert store.list() == [document]
+    assert store.pdf(document.id).read_bytes() == PDF
+
+
+def test_the_same_bytes_under_another_name_are_the_same_document(store: DocumentStore, tmp_path: Path) -> None:
+    first = store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+    again = store.add(file(tmp_path, "b.pdf"), Domain.FINANCE)
+    assert again == first
+    assert [document.id for document in store.list()] == ["a"]
+
+
+def test_adding_again_completes_what_was_not_known(store: DocumentStore, tmp_path: Path) -> None:
+    path = file(tmp_path, "a.pdf")
+    store.add(path, Domain.FINANCE, title="A")
+    assert store.add(path, Domain.FINANCE, company="Acme").company == "Acme"
+    assert (store.get("a").title, store.get("a").company) == ("A", "Acme")
+
+
+def test_two_files_of_the_same_name_get_two_ids(store: DocumentStore, tmp_path: Path) -> None:
+    first = store.add(file(tmp_path / "2021", "report.pdf", PDF + b"1"), Domain.ECOSYSTEM)
+    second = store.add(file(tmp_path / "2022", "report.pdf", PDF + b"2"), Domain.ECOSYSTEM)
+    assert first.id == "report"
+    assert second.id == f"report-{sha256_bytes(PDF + b'2')[:8]}"
+    assert store.pdf(first.id).read_bytes() != store.pdf(second.id).read_bytes()
+
+
+def test_an_id_that_another_file_has_is_refused_and_nothing_changes(store: DocumentStore, tmp_path: Path) -> None:
+    store.add(file(tmp_path, "a.pdf"), Domain.FINANCE, document_id="x")
+    with pytest.raises(UsageError, match=r"b\.pdf: the id x belongs to another file.*--id"):
+        store.add(file(tmp_path, "b.pdf", PDF + b"other"), Domain.FINANCE, document_id="x")
+    assert store.pdf("x").read_bytes() == PDF
+    assert len(store.list()) == 1
+
+
+def test_known_bytes_under_another_id_or_domain_are_refused(store: DocumentStore, tmp_path: Path) -> None:
+    path = file(tmp_path, "a.pdf")
+    store.add(path, Domain.FINANCE, document_id="x")
+    with pytest.raises(UsageError, match="registered already, as x"):
+        store.add(path, Domain.FINANCE, document_id="y")
+    with pytest.raises(UsageError, match="as x of the finance domain"):
+        store.add(path, Domain.ACADEMIC)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "is empty"),
+        (b"<!doctype html><title>Sign in</title>", "is not a PDF"),
+        (b" " * 1024 + PDF, "is not a PDF"),
+    ],
+)
+def test_what_is_no_pdf_is_refused_by_name(store: DocumentStore, tmp_path: Path, data: bytes, says: str) -> None:
+    with pytest.raises(UsageError, match=rf"wrong\.pdf {says}"):
+        store.add(file(tmp_path, "wrong.pdf", data), Domain.FINANCE)
+    assert store.list() == []
+
+
+def test_a_header_within_the_first_kibibyte_is_enough(store: DocumentStore, tmp_path: Path) -> None:
+    data = b"\n" * 1019 + b"%PDF-1.4"
+    assert store.add(file(tmp_path, "late.pdf", data), Domain.FINANCE).bytes == 1027
+
+
+def test_a_missing_file_and_a_folder(store: DocumentStore, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"gone\.pdf: there is no such file"):
+        store.add(tmp_path / "gone.pdf", Domain.FINANCE)
+    with pytest.raises(UsageError, match="is a folder"):
+        store.add(tmp_path, Domain.FINANCE)
+
+
+@pytest.mark.parametrize("name", ["../x", "", "a b", ".hidden", "x" * 101])
+def test_an_id_that_is_no_slug_is_refused(store: DocumentStore, tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be a document id"):
+        store.add(file(tmp_path, "a.pdf"), Domain.FINANCE, document_id=name)
+    with pytest.raises(UsageError, match="no document"):
+        store.get(name)
+
+
+def test_an_unknown_id_says_what_is_known(store: DocumentStore, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="none is"):
+        store.get("nothing")
+    store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+    with pytest.raises(UsageError, match="known: a"):
+        store.get("nothing")
+
+
+def test_a_pdf_that_is_gone_and_a_damaged_record(store: DocumentStore, tmp_path: Path) -> None:
+    store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+    store.pdf("a").unlink()
+    with pytest.raises(MissingInputError, match=r"source\.pdf is missing"):
+        store.pdf("a")
+    (store.folder / "a" / "document.json").write_text("{")
+    with pytest.raises(StorageError, match=r"document\.json is damaged"):
+        store.list()
+
+
+def test_a_storage_that_is_a_file_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "storage").write_text("")
+    with pytest.raises(StorageError, match="cannot write"):
+        DocumentStore(tmp_path / "storage").add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_no_write_permission_names_the_remedy(tmp_path: Path) -> None:
+    root = tmp_path / "storage"
+    root.mkdir(mode=0o555)
+    with pytest.raises(StorageError, match=r"cannot write .*write permission"):
+        DocumentStore(root).add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_keeps_what_is_there(store: DocumentStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+    wanted = file(tmp_path, "b.pdf", PDF + b"b")
+    really_open = Path.open
+
+    def open_on_full_disk(path: Path, mode: str = "r", *rest: object, **more: object) -> object:
+        """Temporary files end in /dev/full, where the kernel itself says that the disk is full."""
+        target = Path("/dev/full") if mode == "wb" and path.name.startswith(".tmp-") else path
+        return really_open(target, mode, *rest, **more)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", open_on_full_disk)
+    with pytest.raises(StorageError, match="disk is full"):
+        store.add(wanted, Domain.FINANCE)
+    monkeypatch.undo()
+    assert store.list() == [kept]
+    assert [path.name for path in store.folder.iterdir() if path.name.startswith(".tmp-")] == []
+
+
+@given(st.text(max_size=300))
+def test_every_file_name_makes_a_slug(name: str) -> None:
+    assert is_slug(_slug(name))
