@@ -1,1 +1,59 @@
-"""Partition definitions."""
+"""What the assets are partitioned by.
+
+Splits are the six of the benchmark. Models and documents come and go with models.yaml and
+``deepchart documents add``: dynamic, brought in line by ``deepchart models sync``, by
+``deepchart documents add`` and by the sensor in definitions. An instance is never a partition: a run costs about a
+second, and a split holds up to 290 instances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import dagster as dg
+
+from deepchart_dagster.benchmark.model import Split
+
+MODELS_NAME = "models"
+DOCUMENTS_NAME = "documents"
+
+splits = dg.StaticPartitionsDefinition([split.value for split in Split])
+models = dg.DynamicPartitionsDefinition(name=MODELS_NAME)
+documents = dg.DynamicPartitionsDefinition(name=DOCUMENTS_NAME)
+model_splits = dg.MultiPartitionsDefinition({"model": models, "split": splits})
+
+
+@dataclass(frozen=True)
+class ModelSplit:
+    """The two dimensions of one partition key."""
+
+    model: str
+    split: Split
+
+    @classmethod
+    def of(cls, context: dg.AssetExecutionContext) -> ModelSplit:
+        dimensions = cast(dg.MultiPartitionKey, context.partition_key).keys_by_dimension
+        return cls(model=dimensions["model"], split=Split(dimensions["split"]))
+
+    @property
+    def key(self) -> dg.MultiPartitionKey:
+        return dg.MultiPartitionKey({"model": self.model, "split": self.split.value})
+
+
+def sync_partitions(instance: dg.DagsterInstance, name: str, wanted: list[str]) -> PartitionChange:
+    """Make the dynamic partitions ``name`` equal ``wanted``; what is stored for removed ones is kept."""
+    present = set(instance.get_dynamic_partitions(name))
+    added = [key for key in wanted if key not in present]
+    removed = sorted(present - set(wanted))
+    if added:
+        instance.add_dynamic_partitions(name, added)
+    for key in removed:
+        instance.delete_dynamic_partition(name, key)
+    return PartitionChange(added=tuple(added), removed=tuple(removed))
+
+
+@dataclass(frozen=True)
+class PartitionChange:
+    added: tuple[str, ...]
+    removed: tuple[str, ...]

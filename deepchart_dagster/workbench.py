@@ -1,0 +1,216 @@
+"""Builds every stage from the settings, the same way for Dagster and for the command line.
+
+A workbench is opened, used and closed: closing ends the browser and the sandbox workers that its runner
+started. Parts are made when first asked for, so that reading contexts starts no browser.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from deepchart_dagster.artifacts.evidence import EvidenceStore
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.benchmark.documents import DocumentStore
+from deepchart_dagster.benchmark.library import Library
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.errors import ConfigurationError
+from deepchart_dagster.execution.model import Limits
+from deepchart_dagster.llm.registry import JudgesFile, ModelSpec, load_judges, load_models
+from deepchart_dagster.settings import Settings
+
+if TYPE_CHECKING:
+    from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
+    from deepchart_dagster.contexts.variants import ContextVariantStage
+    from deepchart_dagster.execution.runner import LocalRunner
+    from deepchart_dagster.generation.charts import RenderedChartStage
+    from deepchart_dagster.generation.prompts import PromptSet
+    from deepchart_dagster.generation.states import PredictedStateStage
+    from deepchart_dagster.llm.client import LiteLLMClient
+    from deepchart_dagster.scoring.execution import ExecutionStage
+    from deepchart_dagster.scoring.fidelity import FidelityStage, Side
+    from deepchart_dagster.scoring.references import ReferenceStage
+    from deepchart_dagster.scoring.rubrics import RubricStage
+    from deepchart_dagster.scoring.visual import VisualAccuracyStage
+
+
+class Workbench:
+    """Collaborators and stages for one set of settings. Use as a context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        runner = self.__dict__.pop("runner", None)
+        if runner is not None:
+            runner.close()
+
+    @cached_property
+    def artifacts(self) -> ArtifactStore:
+        return ArtifactStore(self.settings.storage)
+
+    @cached_property
+    def evidence(self) -> EvidenceStore:
+        return EvidenceStore(self.settings.storage)
+
+    @cached_property
+    def documents(self) -> DocumentStore:
+        return DocumentStore(self.settings.storage)
+
+    @cached_property
+    def library(self) -> Library:
+        return Library(self.settings.storage, self.settings.benchmarks)
+
+    @cached_property
+    def models(self) -> dict[str, ModelSpec]:
+        return load_models(self.settings.models_file)
+
+    @cached_property
+    def judges(self) -> JudgesFile:
+        return load_judges(self.settings.judges_file)
+
+    @cached_property
+    def prompts(self) -> PromptSet:
+        from deepchart_dagster.generation.prompts import PromptSet
+
+        return PromptSet.load(self.settings.prompts)
+
+    @cached_property
+    def client(self) -> LiteLLMClient:
+        from deepchart_dagster.llm.client import LiteLLMClient
+
+        return LiteLLMClient(self.settings.storage)
+
+    @cached_property
+    def runner(self) -> LocalRunner:
+        from deepchart_dagster.execution.runner import LocalRunner
+
+        return LocalRunner(tier=self.settings.sandbox, workers=self.settings.workers)
+
+    def model(self, slug: str) -> ModelSpec:
+        """Raises ConfigurationError that lists the slugs there are."""
+        try:
+            return self.models[slug]
+        except KeyError:
+            raise ConfigurationError(
+                f"{self.settings.models_file} has no model {slug!r}.", remedy=f"It has: {', '.join(self.models)}."
+            ) from None
+
+    def applicable(self, model: ModelSpec, split: Split) -> bool:
+        """Whether ``model`` speaks the split's protocol and knows a benchmark that has instances there."""
+        return model.speaks(split.modality) and any(
+            model.knows(instance.query.benchmark) for instance in self.library.instances(split)
+        )
+
+    @property
+    def stage1_limits(self) -> Limits:
+        return Limits(wall_s=self.settings.stage1_timeout_s)
+
+    @property
+    def chart_limits(self) -> Limits:
+        return Limits(wall_s=self.settings.chart_timeout_s)
+
+    def raw_documents(self) -> RawDocumentStage:
+        from deepchart_dagster.contexts.ocr import RawDocumentStage
+
+        return RawDocumentStage(store=self.artifacts, documents=self.documents)
+
+    def ocr_contexts(self) -> OcrContextStage:
+        from deepchart_dagster.contexts.ocr import OcrContextStage
+
+        return OcrContextStage(
+            store=self.artifacts,
+            documents=self.documents,
+            engine=self.settings.ocr_engine,
+            workers=self.settings.workers,
+        )
+
+    def context_variants(self) -> ContextVariantStage:
+        from deepchart_dagster.contexts.variants import ContextVariantStage
+
+        return ContextVariantStage(
+            store=self.artifacts, library=self.library, documents=self.documents, evidence=self.evidence
+        )
+
+    def references(self) -> ReferenceStage:
+        from deepchart_dagster.scoring.references import ReferenceStage
+
+        return ReferenceStage(
+            store=self.artifacts,
+            library=self.library,
+            runner=self.runner,
+            evidence=self.evidence,
+            stage1_limits=self.stage1_limits,
+            chart_limits=self.chart_limits,
+        )
+
+    def rubrics(self) -> RubricStage:
+        from deepchart_dagster.scoring.rubrics import RubricStage
+
+        return RubricStage(
+            store=self.artifacts,
+            library=self.library,
+            client=self.client,
+            judges=self.judges,
+            prompts=self.prompts,
+            judge=self.settings.judge,
+            rubric_writer=self.settings.rubric_writer,
+        )
+
+    def predicted_states(self) -> PredictedStateStage:
+        from deepchart_dagster.generation.states import PredictedStateStage
+
+        return PredictedStateStage(
+            store=self.artifacts,
+            library=self.library,
+            client=self.client,
+            runner=self.runner,
+            prompts=self.prompts,
+            limits=self.stage1_limits,
+            workers=self.settings.workers,
+        )
+
+    def rendered_charts(self) -> RenderedChartStage:
+        from deepchart_dagster.generation.charts import RenderedChartStage
+
+        return RenderedChartStage(
+            store=self.artifacts,
+            library=self.library,
+            client=self.client,
+            runner=self.runner,
+            prompts=self.prompts,
+            limits=self.chart_limits,
+            evidence=self.evidence,
+            workers=self.settings.workers,
+        )
+
+    def fidelity(self, side: Side) -> FidelityStage:
+        from deepchart_dagster.scoring.fidelity import FidelityStage
+
+        return FidelityStage(store=self.artifacts, library=self.library, side=side)
+
+    def execution_rate(self) -> ExecutionStage:
+        from deepchart_dagster.scoring.execution import ExecutionStage
+
+        return ExecutionStage(store=self.artifacts, library=self.library)
+
+    def visual_accuracy(self) -> VisualAccuracyStage:
+        from deepchart_dagster.scoring.visual import VisualAccuracyStage
+
+        return VisualAccuracyStage(
+            store=self.artifacts,
+            library=self.library,
+            client=self.client,
+            judges=self.judges,
+            prompts=self.prompts,
+            judge=self.settings.judge,
+        )

@@ -1,0 +1,11 @@
+"""Where everything that is made lies."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from resources.base import SettingsResource
+
+
+class StorageResource(SettingsResource):
+    storage: str | None = Field(default=None, description="storage root; empty: DEEPCHART_STORAGE, or ./storage")
