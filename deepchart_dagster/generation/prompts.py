@@ -1,0 +1,219 @@
+"""Prompts: YAML files ``<name>.yaml`` with ``system`` and ``user``, Jinja templates, versioned by their bytes.
+
+A set is a folder. A user's set (``--prompts DIR``) replaces the names it has; the others are ours. The hash of
+every prompt is part of the key of what was made with it.
+
+| name                            | variables                                                                     |
+|---------------------------------|-------------------------------------------------------------------------------|
+| stage1                          | chart_type, chart_purpose, chart_layout, documents, chunks, data              |
+| stage2                          | code_type, chart_type, chart_purpose, chart_layout, json_data                 |
+| rubric_<aspect>                 | gen_parameter (JSON text: chart_type, chart_purpose, chart_layout)            |
+| judge                           | question                                                                      |
+
+``chart_type`` and ``chart_layout`` may be None: our prompts then leave their line out. ``documents`` are mappings
+{title, document_id, name, text}, ``chunks`` {index, document_id, first_page, last_page}. ``data`` is made here from
+both (``context_block``), so that every prompt set shows a context in one layout, which scripted models read too:
+
+    ### Document 1: <title> [<document_id>] (<name>)
+    ````
+    <text>
+    ````
+
+    Chunk 3: <document_id>, pages 17-24
+
+A document's text stands between two equal lines of back-ticks, at least four and always more than the longest run
+inside the text: read to the next line that equals the opening one. Documents and chunks are numbered from 1. The
+pictures follow the user text as image parts, in the order of the chunk lines. Beside the context, the lines
+``Code type: …``, ``Chart type: …``, ``Chart purpose: …``, ``Chart layout: …`` of our prompts stand alone on their
+line, and in stage 2 the JSON is everything after the line ``Data (JSON):``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from deepchart_dagster.artifacts.canonical import content_hash, sha256_text
+from deepchart_dagster.errors import ConfigurationError
+from deepchart_dagster.llm.model import Message
+
+OUR_FOLDER = Path(__file__).resolve().parent / "prompt_files"
+PROMPT_NAMES = (
+    "stage1",
+    "stage2",
+    "rubric_instruction_compliance",
+    "rubric_data_mapping_topology",
+    "rubric_presentation_quality",
+    "judge",
+)
+
+# Part of every prompt's hash: bumped when the same file begins to give other messages (layout of a context).
+PROMPT_VERSION = 1
+
+_MINIMUM_FENCE = 4
+
+
+class _PromptFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    system: str = ""
+    user: str = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One compiled prompt. ``source`` is the file's text, ``path`` where it came from (for messages)."""
+
+    path: Path
+    source: str
+    system: Template
+    user: Template
+
+    @property
+    def hash(self) -> str:
+        return content_hash([PROMPT_VERSION, sha256_text(self.source)])
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    prompts: Mapping[str, Prompt]
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> PromptSet:
+        """Our prompts, or those of ``folder`` over ours.
+
+        Raises ConfigurationError naming the file: no such folder, nothing in it that is a prompt of ours, not
+        YAML, other members than system and user, a template that cannot be compiled.
+        """
+        paths = _paths(OUR_FOLDER)
+        if folder is not None:
+            paths |= _users_paths(folder)
+        return cls(prompts={name: _read(path) for name, path in paths.items()})
+
+    def messages(self, name: str, **variables: object) -> tuple[Message, ...]:
+        """(system, user) as texts; only the user message where the prompt has no system text.
+
+        Raises ConfigurationError that names the file where a template asks for a variable that ``name`` has not.
+        """
+        prompt = self._prompt(name)
+        if name == "stage1":
+            variables = _with_context(variables)
+        system = _render(prompt, prompt.system, variables).strip()
+        user = Message.text("user", _render(prompt, prompt.user, variables).strip())
+        return (Message.text("system", system), user) if system else (user,)
+
+    def hash(self, name: str) -> str:
+        """Hash of the file's text and of the way it is rendered."""
+        return self._prompt(name).hash
+
+    def _prompt(self, name: str) -> Prompt:
+        try:
+            return self.prompts[name]
+        except KeyError:
+            raise ConfigurationError(
+                f"there is no prompt named {name!r}.", remedy=f"The names are {', '.join(PROMPT_NAMES)}."
+            ) from None
+
+
+def context_block(documents: Sequence[Mapping[str, object]], chunks: Sequence[Mapping[str, object]]) -> str:
+    """Documents, then chunk lines, in the layout that this module's docstring describes."""
+    parts = [_document_block(number, document) for number, document in enumerate(documents, start=1)]
+    lines = [
+        f"Chunk {chunk['index']}: {chunk['document_id']}, pages {chunk['first_page']}-{chunk['last_page']}"
+        for chunk in chunks
+    ]
+    return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)
+
+
+def _document_block(number: int, document: Mapping[str, object]) -> str:
+    text = str(document["text"])
+    fence = fence_for(text)
+    header = f"### Document {number}: {document['title']} [{document['document_id']}] ({document['name']})"
+    return f"{header}\n{fence}\n{text}\n{fence}"
+
+
+def fence_for(text: str) -> str:
+    """Back-ticks that cannot be taken for part of ``text``."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    return "`" * max(_MINIMUM_FENCE, longest + 1)
+
+
+def _with_context(variables: Mapping[str, object]) -> dict[str, object]:
+    documents, chunks = variables.get("documents", ()), variables.get("chunks", ())
+    if not isinstance(documents, Sequence) or not isinstance(chunks, Sequence):
+        raise TypeError("documents and chunks are sequences of mappings")
+    shown = {"documents": documents, "chunks": chunks, "data": context_block(documents, chunks)}
+    return {**variables, **shown}
+
+
+def _paths(folder: Path) -> dict[str, Path]:
+    found = {name: folder / f"{name}.yaml" for name in PROMPT_NAMES}
+    return {name: path for name, path in found.items() if path.is_file()}
+
+
+def _users_paths(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise ConfigurationError(f"the prompt folder {folder} is not there.", remedy="Name a folder with prompt files.")
+    paths = _paths(folder)
+    if not paths:
+        wanted = ", ".join(f"{name}.yaml" for name in PROMPT_NAMES)
+        raise ConfigurationError(f"{folder} has no prompt file.", remedy=f"Any of these can be replaced: {wanted}.")
+    return paths
+
+
+def _read(path: Path) -> Prompt:
+    try:
+        source = path.read_text(encoding="utf-8")
+        texts = _PromptFile.model_validate(yaml.safe_load(source))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+        raise ConfigurationError(
+            f"the prompt {path} cannot be read: {_first_line(error)}.",
+            remedy="A prompt is a YAML mapping with the texts 'system' and 'user'.",
+        ) from error
+    return Prompt(path=path, source=source, system=_compile(path, texts.system), user=_compile(path, texts.user))
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(str(part) for part in first['loc']) or 'the file'}: {first['msg']}"
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"
+    return " ".join(str(error).split())
+
+
+def _shown(value: object) -> object:
+    return "" if value is None else value
+
+
+# A prompt set may come from a stranger: templates see their variables and nothing of this process.
+_ENVIRONMENT = ImmutableSandboxedEnvironment(
+    undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, finalize=_shown
+)
+
+
+def _compile(path: Path, text: str) -> Template:
+    try:
+        return _ENVIRONMENT.from_string(text)
+    except TemplateSyntaxError as error:
+        raise ConfigurationError(
+            f"the prompt {path} is no valid template: {error.message} (line {error.lineno} of its text).",
+            remedy="Placeholders are written as {{ name }}.",
+        ) from error
+
+
+def _render(prompt: Prompt, template: Template, variables: Mapping[str, object]) -> str:
+    try:
+        return template.render(**variables)
+    except TemplateError as error:
+        raise ConfigurationError(
+            f"the prompt {prompt.path} cannot be filled: {error.message}.",
+            remedy=f"Its placeholders may be: {', '.join(sorted(variables))}.",
+        ) from error
