@@ -142,7 +142,7 @@ async def _run_all(
     async def one(work: Work) -> tuple[InstanceResult, bool]:
         nonlocal finished
         async with gate:
-            stored = await asyncio.to_thread(_reusable, store, step, work)
+            stored = await asyncio.to_thread(reusable, store, step, work)
             outcome = (stored, False) if stored else (await _compute(store, step, work), True)
         finished += 1
         if progress:
@@ -159,7 +159,8 @@ async def _run_all(
         raise
 
 
-def _reusable(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | None:
+def reusable(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | None:
+    """The stored result that stands for ``work``, or None where it would be computed."""
     if work.blocked is not None:
         return None
     try:

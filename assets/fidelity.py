@@ -1,0 +1,61 @@
+"""F1_src and F1_der: how much was extracted, how much was derived (paper, section 4 and appendix B.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from assets.outcome import bounded_check, materialized, no_errors_check
+from assets.rows import export_rows
+from deepchart_dagster.partitions import ModelSplit, model_splits
+from deepchart_dagster.scoring.fidelity import FIDELITY_VERSION
+from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.scoring.fidelity import Side
+
+IN_RANGE = "f1_in_range"
+
+
+def _fidelity_asset(name: str, side: Side, description: str) -> dg.AssetsDefinition:
+    @dg.asset(
+        name=name,
+        partitions_def=model_splits,
+        group_name="scores",
+        code_version=FIDELITY_VERSION,
+        deps=["predicted_states", "references"],
+        description=description,
+        check_specs=[
+            no_errors_check(name, model_splits),
+            dg.AssetCheckSpec(
+                IN_RANGE, asset=name, partitions_def=model_splits, description="Every F1 lies in 0…1."
+            ),
+        ],
+    )
+    def fidelity(
+        context: dg.AssetExecutionContext,
+        storage: StorageResource,
+        benchmark: BenchmarkResource,
+        models: ModelsResource,
+    ) -> dg.MaterializeResult[None]:
+        key = ModelSplit.of(context)
+        with open_workbench(storage, benchmark, models) as bench:
+            summary = bench.fidelity(side).run(key.split, bench.model(key.model))
+            export_rows(bench, name, key)
+            return materialized(
+                summary,
+                means=["f1", "precision", "recall"],
+                where=bench.settings.storage / name / key.split.value / key.model,
+                checks=[bounded_check(IN_RANGE, summary, "f1")],
+            )
+
+    return fidelity
+
+
+source_fidelity = _fidelity_asset(
+    "source_fidelity", "src", "Predicted source values matched one-to-one with the reference: precision, recall, F1."
+)
+derived_fidelity = _fidelity_asset(
+    "derived_fidelity", "der", "Predicted derived values matched one-to-one with the reference: precision, recall, F1."
+)

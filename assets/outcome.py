@@ -1,0 +1,124 @@
+"""What an asset tells Dagster of a step: counts, means, where to look, which instances are in error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import dagster as dg
+
+from deepchart_dagster.artifacts.results import InstanceResult
+from deepchart_dagster.artifacts.steps import InstanceProblem, StepSummary
+from deepchart_dagster.errors import NoWorkPossible
+
+NO_ERRORS = "no_errors"
+_LISTED = 20
+
+
+def no_errors_check(asset: str, partitions_def: dg.PartitionsDefinition[str]) -> dg.AssetCheckSpec:
+    """The check that names instances in error. Non-blocking: downstream goes on for the other instances."""
+    return dg.AssetCheckSpec(
+        NO_ERRORS,
+        asset=asset,
+        partitions_def=partitions_def,
+        description="No instance of this partition is in error (ours, not the model's); the next run retries them.",
+    )
+
+
+def materialized(
+    summary: StepSummary,
+    *,
+    means: Iterable[str] = (),
+    where: Path | None = None,
+    checks: Iterable[dg.AssetCheckResult] = (),
+    metadata: dict[str, dg.MetadataValue] | None = None,
+) -> dg.MaterializeResult[None]:
+    """The step as a materialization whose data version is the hash of what downstream can see.
+
+    ``means`` are names of ``value`` entries whose mean over scored instances is worth seeing.
+    Raises NoWorkPossible where there are instances and every one is in error.
+    """
+    if summary.n_total and summary.n_error == summary.n_total:
+        first = summary.errors[0]
+        raise NoWorkPossible(
+            f"{summary.asset} {'|'.join(summary.partition)}: all {summary.n_total} instances are in error, "
+            f"first {first.uid}: {first.message}"
+        )
+    return dg.MaterializeResult(
+        metadata={
+            **_counts(summary),
+            **{f"mean_{name}": dg.MetadataValue.float(mean) for name, mean in _means(summary.results, means)},
+            **({"folder": dg.MetadataValue.path(str(where))} if where else {}),
+            **_problems(summary),
+            **(metadata or {}),
+        },
+        data_version=dg.DataVersion(summary.data_version),
+        check_results=[_no_errors(summary), *checks],
+    )
+
+
+def _counts(summary: StepSummary) -> dict[str, dg.MetadataValue]:
+    counts = ("n_total", "n_computed", "n_reused", "n_ok", "n_failed", "n_error", "n_not_applicable")
+    spent = {"calls": summary.observed("calls"), "price_usd": summary.observed("price_usd")}
+    return {
+        **{name: dg.MetadataValue.int(getattr(summary, name)) for name in counts},
+        **{name: dg.MetadataValue.float(value) for name, value in spent.items() if value},
+        "step_seconds": dg.MetadataValue.float(summary.seconds),
+    }
+
+
+def _means(results: Iterable[InstanceResult], names: Iterable[str]) -> list[tuple[str, float]]:
+    scored = list(results)
+    means: list[tuple[str, float]] = []
+    for name in names:
+        values = [float(value) for result in scored if isinstance(value := result.value.get(name), int | float)]
+        if values:
+            means.append((name, sum(values) / len(values)))
+    return means
+
+
+def _problems(summary: StepSummary) -> dict[str, dg.MetadataValue]:
+    if not summary.failures:
+        return {}
+    return {"failures": dg.MetadataValue.md(_as_list(summary.failures))}
+
+
+def _no_errors(summary: StepSummary) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        check_name=NO_ERRORS,
+        passed=summary.n_error == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="" if not summary.errors else f"{summary.n_error} of {summary.n_total} instances are in error",
+        metadata={
+            "n_error": summary.n_error,
+            **({"errors": dg.MetadataValue.md(_as_list(summary.errors))} if summary.errors else {}),
+        },
+    )
+
+
+def _as_list(problems: tuple[InstanceProblem, ...]) -> str:
+    lines = [f"* `{problem.uid}` {problem.kind}: {problem.message[:300]}" for problem in problems[:_LISTED]]
+    more = len(problems) - _LISTED
+    return "\n".join([*lines, *([f"* and {more} more"] if more > 0 else [])])
+
+
+def progress_log(context: dg.AssetExecutionContext, *, every: int = 10) -> Callable[[int, int], None]:
+    """A progress callback that writes a line to the run's log each ``every`` instances and at the end."""
+
+    def report(done: int, total: int) -> None:
+        if done == total or done % every == 0:
+            context.log.info(f"{done} of {total} instances done")
+
+    return report
+
+
+def bounded_check(name: str, summary: StepSummary, metric: str) -> dg.AssetCheckResult:
+    """Every scored instance's ``metric`` lies in 0…1."""
+    outside = [
+        result.uid
+        for result in summary.results
+        if isinstance(value := result.value.get(metric), int | float) and not 0.0 <= value <= 1.0
+    ]
+    return dg.AssetCheckResult(
+        check_name=name, passed=not outside, metadata={"outside": dg.MetadataValue.json(outside[:_LISTED])}
+    )

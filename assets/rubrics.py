@@ -1,0 +1,34 @@
+"""Yes/no questions about every reference chart, written once and shared by all models (paper, section 4, B.2)."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.outcome import materialized, no_errors_check, progress_log
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.partitions import splits
+from deepchart_dagster.scoring.rubrics import RUBRIC_VERSION
+from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageResource, open_workbench
+
+
+@dg.asset(
+    partitions_def=splits,
+    group_name="references",
+    code_version=RUBRIC_VERSION,
+    deps=["references"],
+    kinds={"json"},
+    description="Rubric of every query of a split: three aspects, each question answered Yes by the reference chart.",
+    check_specs=[no_errors_check("rubrics", splits)],
+)
+def rubrics(
+    context: dg.AssetExecutionContext,
+    storage: StorageResource,
+    benchmark: BenchmarkResource,
+    judge: JudgeResource,
+    models: ModelsResource,
+) -> dg.MaterializeResult[None]:
+    with open_workbench(storage, benchmark, judge, models) as bench:
+        summary = bench.rubrics().run(Split(context.partition_key), progress=progress_log(context))
+        return materialized(
+            summary, means=["n_items", "n_valid"], where=bench.settings.storage / "rubrics"
+        )

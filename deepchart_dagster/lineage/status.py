@@ -1,0 +1,168 @@
+"""Model × split × stage: fresh, stale, missing, partial, failed.
+
+A partition is fresh when every instance's stored result has the key that a run would give it now, and
+everything it reads is fresh too: a changed prompt makes scores stale as well, and the cell says through what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from deepchart_dagster.artifacts.results import InstanceResult, Status
+from deepchart_dagster.artifacts.steps import Work, reusable
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.errors import StorageError
+from deepchart_dagster.lineage.graph import NODES, AssetNode, PartitionKey, PartitionKind, node, partition_keys, plan
+from deepchart_dagster.workbench import Workbench
+
+
+class State(StrEnum):
+    FRESH = "fresh"
+    STALE = "stale"
+    MISSING = "missing"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    NOT_APPLICABLE = "not_applicable"
+    ORPHANED = "orphaned"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One partition of one asset. ``because`` says in words what makes it other than fresh."""
+
+    key: PartitionKey
+    state: State
+    n_total: int = 0
+    n_done: int = 0
+    n_failed: int = 0
+    n_error: int = 0
+    because: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """The shape of ``deepchart status --json`` (a cell)."""
+        return {
+            "asset": self.key.asset,
+            "document": self.key.document,
+            "model": self.key.model,
+            "split": self.key.split.value if self.key.split else None,
+            "state": self.state.value,
+            "n_total": self.n_total,
+            "n_done": self.n_done,
+            "n_failed": self.n_failed,
+            "n_error": self.n_error,
+            "because": list(self.because),
+        }
+
+
+def read_status(
+    bench: Workbench, *, models: Iterable[str], splits: Iterable[Split], assets: Iterable[AssetNode] = NODES
+) -> list[Cell]:
+    """Cells in the order of the pipeline, then of partitions. Reads files only; starts nothing."""
+    models, splits = list(models), list(splits)
+    cells: dict[PartitionKey, Cell] = {}
+    for asset in assets:
+        for key in partition_keys(bench, asset, models, splits):
+            cells[key] = _through_upstream(_own_state(bench, key), cells)
+    return [*cells.values(), *_orphaned(bench, assets)]
+
+
+def _own_state(bench: Workbench, key: PartitionKey) -> Cell:
+    works = plan(bench, key)
+    if not works:
+        return Cell(key, State.NOT_APPLICABLE)
+    stored = {work.uid: _stored(bench.artifacts, key, work) for work in works}
+    done = [work for work in works if reusable(bench.artifacts, key.step, work)]
+    errors = [work for work in works if (result := stored[work.uid]) is not None and result.is_error]
+    outdated = [
+        work
+        for work in works
+        if (result := stored[work.uid]) is not None and not result.is_error and work not in done
+    ]
+    return Cell(
+        key,
+        _state(len(works), len(done), len(errors), len(outdated)),
+        n_total=len(works),
+        n_done=len(done),
+        n_failed=sum(_status(stored[work.uid]) is Status.FAILED for work in done),
+        n_error=len(errors),
+        because=_because(works, stored, outdated, errors),
+    )
+
+
+def _state(total: int, done: int, errors: int, outdated: int) -> State:
+    if done == total:
+        return State.FRESH
+    if outdated:
+        return State.STALE
+    if errors == total:
+        return State.FAILED
+    return State.PARTIAL if done or errors else State.MISSING
+
+
+def _stored(store: ArtifactStore, key: PartitionKey, work: Work) -> InstanceResult | None:
+    try:
+        return store.read(key.step.asset, key.step.scope, work.uid)
+    except StorageError:
+        return None  # damaged: the next run makes it again, `deepchart verify` names it
+
+
+def _status(result: InstanceResult | None) -> Status | None:
+    return result.status if result else None
+
+
+def _because(
+    works: list[Work], stored: dict[str, InstanceResult | None], outdated: list[Work], errors: list[Work]
+) -> tuple[str, ...]:
+    lines: list[str] = []
+    missing = sum(stored[work.uid] is None for work in works)
+    if outdated:
+        lines.append(f"{len(outdated)} of {len(works)} instances have other inputs now, first {outdated[0].uid}")
+    if errors:
+        first = stored[errors[0].uid]
+        reason = first.problem.message if first and first.problem else ""
+        lines.append(f"{len(errors)} in error, first {errors[0].uid}: {reason}")
+    if missing:
+        lines.append(f"{missing} of {len(works)} instances were never computed")
+    return tuple(lines)
+
+
+def _through_upstream(cell: Cell, cells: dict[PartitionKey, Cell]) -> Cell:
+    """A fresh cell whose inputs would change is stale, and says through what."""
+    if cell.state is not State.FRESH:
+        return cell
+    behind = [
+        upstream
+        for upstream in cells.values()
+        if upstream.key.asset in node(cell.key.asset).upstream
+        and upstream.state in (State.STALE, State.PARTIAL, State.MISSING)
+        and _feeds(upstream.key, cell.key)
+    ]
+    if not behind:
+        return cell
+    through = tuple(f"{other.key.asset} {other.key} is {other.state.value}" for other in behind[:3])
+    return replace(cell, state=State.STALE, because=through)
+
+
+def _feeds(upstream: PartitionKey, downstream: PartitionKey) -> bool:
+    if upstream.document is not None:
+        # Which documents a split reads is in its own keys; only a document's own chain is compared here.
+        return upstream.document == downstream.document
+    return upstream.split == downstream.split and upstream.model in (None, downstream.model)
+
+
+def _orphaned(bench: Workbench, assets: Iterable[AssetNode]) -> list[Cell]:
+    """Partitions whose model is no longer in models.yaml: kept, and said."""
+    return [
+        Cell(
+            PartitionKey(asset.name, split=Split(partition[0]), model=partition[1]),
+            State.ORPHANED,
+            because=(f"{partition[1]} is not in models.yaml any more",),
+        )
+        for asset in assets
+        if asset.kind is PartitionKind.MODEL_SPLIT
+        for partition in bench.artifacts.manifests(asset.name)
+        if len(partition) == 2 and partition[1] not in bench.models
+    ]
