@@ -1,1 +1,103 @@
-"""The code location that Dagster loads."""
+"""The code location that Dagster loads: assets, their resources, jobs and one sensor. Nothing else."""
+
+from __future__ import annotations
+
+import warnings
+
+import dagster as dg
+
+# Asset checks by partition are in preview in Dagster 1.13; they are what says "which split is in error".
+warnings.filterwarnings("ignore", category=dg.PreviewWarning)
+
+from assets.benchmark_queries import benchmark_queries  # noqa: E402
+from assets.context_variants import context_variants  # noqa: E402
+from assets.dbt_marts import dbt_marts  # noqa: E402
+from assets.execution_rate import execution_rate  # noqa: E402
+from assets.fidelity import derived_fidelity, source_fidelity  # noqa: E402
+from assets.metrics import metrics  # noqa: E402
+from assets.ocr_contexts import ocr_contexts  # noqa: E402
+from assets.predicted_states import predicted_states  # noqa: E402
+from assets.raw_documents import raw_documents  # noqa: E402
+from assets.references import references  # noqa: E402
+from assets.rendered_charts import rendered_charts  # noqa: E402
+from assets.report import report  # noqa: E402
+from assets.rubrics import rubrics  # noqa: E402
+from assets.sensors import partitions_in_line  # noqa: E402
+from assets.visual_accuracy import visual_accuracy  # noqa: E402
+from deepchart_dagster.partitions import documents, model_splits, splits  # noqa: E402
+from resources import (  # noqa: E402
+    BenchmarkResource,
+    JudgeResource,
+    ModelsResource,
+    OcrEngineResource,
+    SandboxResource,
+    StorageResource,
+    dbt_cli,
+)
+
+JOBS = [
+    dg.define_asset_job(
+        "rebuild_contexts_from_pdfs",
+        selection=["raw_documents", "ocr_contexts"],
+        partitions_def=documents,
+        description="Read one document's PDF into markdown.",
+    ),
+    dg.define_asset_job(
+        "prepare_split",
+        selection=["context_variants", "references", "rubrics"],
+        partitions_def=splits,
+        description="Contexts, references and rubrics of one split.",
+    ),
+    dg.define_asset_job(
+        "evaluate_model",
+        selection=[
+            "predicted_states",
+            "rendered_charts",
+            "source_fidelity",
+            "derived_fidelity",
+            "execution_rate",
+            "visual_accuracy",
+        ],
+        partitions_def=model_splits,
+        description="Both stages and all scores of one model on one split.",
+    ),
+    dg.define_asset_job(
+        "publish_reports",
+        selection=dg.AssetSelection.groups("reports"),
+        description="Metrics store, dbt marts, report.",
+    ),
+]
+
+defs = dg.Definitions(
+    assets=[
+        benchmark_queries,
+        raw_documents,
+        ocr_contexts,
+        context_variants,
+        references,
+        rubrics,
+        predicted_states,
+        rendered_charts,
+        source_fidelity,
+        derived_fidelity,
+        execution_rate,
+        visual_accuracy,
+        metrics,
+        dbt_marts,
+        report,
+    ],
+    jobs=JOBS,
+    sensors=[partitions_in_line],
+    resources={
+        "storage": StorageResource(),
+        "benchmark": BenchmarkResource(),
+        "models": ModelsResource(),
+        "models_file": ModelsResource(),
+        "judge": JudgeResource(),
+        "ocr": OcrEngineResource(),
+        "sandbox": SandboxResource(),
+        "dbt": dbt_cli(),
+    },
+    # Steps are concurrent inside; a process per step would cost Dagster's start (seconds) each time.
+    executor=dg.in_process_executor,
+)

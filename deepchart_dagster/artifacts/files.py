@@ -47,18 +47,18 @@ def storage_errors(path: Path, doing: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(
-            f"cannot {doing} {error.filename or path}: {error.strerror or error}.",
-            remedy=_remedy(error),
-        ) from error
+        message, remedy = explain_os_error(error, doing=doing, path=path)
+        raise StorageError(message, remedy=remedy) from error
 
 
-def _remedy(error: OSError) -> str:
+def explain_os_error(error: OSError, *, doing: str = "use", path: Path | None = None) -> tuple[str, str]:
+    """(what happened to which file, what to do about it)."""
+    message = f"cannot {doing} {error.filename or path or 'a file'}: {error.strerror or error}."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "The disk is full: free space or choose another folder with --storage; what is stored is kept."
+        return message, "The disk is full: free space or choose another folder with --storage; what is stored is kept."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "Give this user write permission, or choose another folder with --storage."
-    return "Check the path and try again; what is stored is kept."
+        return message, "Give this user write permission, or choose another folder with --storage."
+    return message, "Check the path and try again; what is stored is kept."
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -1,0 +1,30 @@
+"""The report: one HTML page with the leaderboard and its figures."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from deepchart_dagster.artifacts.canonical import sha256_file
+from resources import StorageResource, open_workbench
+
+WRITTEN = "page_written"
+
+
+@dg.asset(
+    group_name="reports",
+    deps=["leaderboard"],
+    kinds={"html"},
+    description="Leaderboard, figures and a gallery in one self-contained page.",
+    check_specs=[dg.AssetCheckSpec(WRITTEN, asset="report", description="The page is there and is not empty.")],
+)
+def report(storage: StorageResource) -> dg.MaterializeResult[None]:
+    from deepchart_dagster.reporting.report import build_report
+
+    with open_workbench(storage) as bench:
+        path = build_report(bench.settings.storage)
+        size = path.stat().st_size
+        return dg.MaterializeResult(
+            metadata={"page": dg.MetadataValue.path(str(path)), "bytes": size},
+            data_version=dg.DataVersion(sha256_file(path)),
+            check_results=[dg.AssetCheckResult(check_name=WRITTEN, passed=size > 0)],
+        )

@@ -1,0 +1,78 @@
+"""Options and output that all commands share.
+
+Options end up in the environment (DEEPCHART_*), so that Dagster's steps, child processes and this process
+read the same settings. Machine output goes to stdout, everything else to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from deepchart_dagster.settings import Settings, load_settings
+from deepchart_dagster.workbench import Workbench
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def common_options(function: F) -> F:
+    """--storage and --json, as on every command."""
+    function = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else.")(
+        function
+    )
+    return click.option(
+        "--storage", metavar="DIR", help="Storage root; default DEEPCHART_STORAGE, else ./storage.", default=None
+    )(function)
+
+
+def settings_for(storage: str | None = None, **overrides: object) -> Settings:
+    """Settings of this process, written back to its environment for Dagster's steps and child processes."""
+    settings = load_settings(storage=storage, **overrides)
+    for name in {"storage", *(name for name, value in overrides.items() if value is not None)}:
+        value = getattr(settings, name)
+        os.environ[f"DEEPCHART_{name.upper()}"] = ",".join(value) if isinstance(value, tuple) else str(value)
+    return settings
+
+
+@contextmanager
+def workbench(storage: str | None = None, **overrides: object) -> Iterator[Workbench]:
+    with Workbench(settings_for(storage, **overrides)) as bench:
+        yield bench
+
+
+def emit(as_json: bool, value: object, text: str) -> None:
+    """``value`` as one JSON document, or ``text`` for people."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) if as_json else text)
+
+
+def note(message: str) -> None:
+    """A line for people while work goes on: stderr, so that stdout stays the result."""
+    click.echo(message, err=True)
+
+
+class ProgressBar:
+    """Instances done, on stderr, only where it is a terminal."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._shown = sys.stderr.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        if not self._shown:
+            return
+        width = 30
+        filled = width * done // max(1, total)
+        end = "\n" if done >= total else ""
+        click.echo(f"\r{self._label} [{'#' * filled}{'.' * (width - filled)}] {done}/{total}{end}", err=True, nl=False)
+
+
+def exit_with_errors(n_error: int) -> None:
+    """Exit 1 where some instances are in error."""
+    if n_error:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,21 @@
+"""``deepchart report``: the report page from the metrics store."""
+
+from __future__ import annotations
+
+import click
+
+from deepchart_dagster.cli.common import common_options, emit, workbench
+
+
+@click.command("report")
+@common_options
+def command(storage: str | None, as_json: bool) -> None:
+    """Build the report: leaderboard, figures, gallery, in one self-contained HTML page.
+
+    Example: deepchart report
+    """
+    from deepchart_dagster.reporting.report import build_report
+
+    with workbench(storage) as bench:
+        path = build_report(bench.settings.storage)
+    emit(as_json, {"report": str(path)}, str(path))

@@ -1,0 +1,153 @@
+"""Materialising assets through Dagster in this process: the same assets, checks and event log as in the UI."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from deepchart_dagster.artifacts.files import write_text
+from deepchart_dagster.errors import InfrastructureError, NoWorkPossible
+from deepchart_dagster.settings import Settings
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+DAGSTER_YAML = """\
+# Written by deepchart once; yours to edit.
+telemetry: {enabled: false}
+nux: {enabled: false}
+run_monitoring: {enabled: true}
+concurrency:
+  pools: {default_limit: 1, granularity: op}
+  runs: {max_concurrent_runs: 2}
+"""
+
+
+@dataclass(frozen=True)
+class Materialized:
+    """One asset partition as one run made it (the row of ``materialize --json``)."""
+
+    asset: str
+    partition: str
+    n_computed: int
+    n_reused: int
+    n_error: int
+    calls: int
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """What a run materialised, and what stopped it where it did not succeed (what it made until then is kept).
+
+    ``failure`` is NoWorkPossible where a step found nothing that could be done at all.
+    """
+
+    rows: tuple[Materialized, ...]
+    failure: NoWorkPossible | InfrastructureError | None = None
+
+
+def prepare_home(settings: Settings) -> None:
+    """Dagster's home below the storage root, with a dagster.yaml; sets DAGSTER_HOME for this process."""
+    config = settings.dagster_home / "dagster.yaml"
+    if not config.exists():
+        write_text(config, DAGSTER_YAML)
+    os.environ["DAGSTER_HOME"] = str(settings.dagster_home)
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
+
+
+class Runs:
+    """Runs in this process, recorded in the storage's Dagster instance."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        prepare_home(settings)
+
+    @cached_property
+    def instance(self) -> dg.DagsterInstance:
+        import dagster as dg
+
+        return dg.DagsterInstance.get()
+
+    @cached_property
+    def definitions(self) -> dg.Definitions:
+        from deepchart_dagster.definitions import defs
+
+        return defs
+
+    def sync_models(self, slugs: Iterable[str]) -> dict[str, list[str]]:
+        from deepchart_dagster.partitions import MODELS_NAME, sync_partitions
+
+        change = sync_partitions(self.instance, MODELS_NAME, list(slugs))
+        return {"added": list(change.added), "orphaned": list(change.removed)}
+
+    def sync_documents(self, ids: Iterable[str]) -> None:
+        from deepchart_dagster.partitions import DOCUMENTS_NAME, sync_partitions
+
+        sync_partitions(self.instance, DOCUMENTS_NAME, list(ids))
+
+    def materialize(self, assets: Sequence[str], partition: str | None = None) -> RunOutcome:
+        """Run these assets for one partition; assets must share its kind of partition."""
+        import dagster as dg
+
+        job = self.definitions.resolve_implicit_global_asset_job_def()
+        begun = time.monotonic()
+        result = job.execute_in_process(
+            instance=self.instance,
+            partition_key=partition,
+            asset_selection=[dg.AssetKey(name.split("/")) for name in assets],
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            raise_on_error=False,
+        )
+        rows = [
+            _row(event.asset_materialization, partition, time.monotonic() - begun)
+            for event in result.get_asset_materialization_events()
+        ]
+        return RunOutcome(tuple(rows), None if result.success else _failure(result, assets, partition))
+
+
+def _row(materialization: dg.AssetMaterialization, partition: str | None, run_seconds: float) -> Materialized:
+    values = {name: entry.value for name, entry in materialization.metadata.items()}
+
+    def number(name: str, default: float = 0.0) -> float:
+        value = values.get(name, default)
+        return float(value) if isinstance(value, int | float) else default
+
+    return Materialized(
+        asset=materialization.asset_key.to_user_string(),
+        partition=partition or "",
+        n_computed=int(number("n_computed")),
+        n_reused=int(number("n_reused")),
+        n_error=int(number("n_error")),
+        calls=int(number("calls")),
+        seconds=round(number("step_seconds", run_seconds), 3),
+    )
+
+
+def _failure(
+    result: dg.ExecuteInProcessResult, assets: Sequence[str], partition: str | None
+) -> NoWorkPossible | InfrastructureError:
+    where = f"{', '.join(assets)} {partition or ''}".strip()
+    for event in result.all_events:
+        if event.is_step_failure:
+            error = event.step_failure_data.error
+            cause = error.cause if error and error.cause else error
+            message = (cause.message if cause else "no error was recorded").strip()
+            if cause is not None and cause.cls_name == NoWorkPossible.__name__:
+                return NoWorkPossible(message.partition(": ")[2] or message)
+            return InfrastructureError(f"{where}: {message}", remedy="The run's log in the UI has the whole trace.")
+    return InfrastructureError(f"{where}: the run failed without naming a step.")
+
+
+def model_split_key(model: str, split: str) -> str:
+    """The key string of a model × split partition, as Dagster writes it."""
+    import dagster as dg
+
+    return cast(str, dg.MultiPartitionKey({"model": model, "split": split}))

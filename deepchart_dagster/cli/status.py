@@ -1,0 +1,35 @@
+"""``deepchart status``: what is fresh, stale, missing."""
+
+from __future__ import annotations
+
+import click
+
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.lineage.status import Cell, read_status
+
+
+@click.command("status")
+@click.option("--model", "models", multiple=True, help="Only these models; default: all of models.yaml.")
+@click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
+@common_options
+def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool) -> None:
+    """Model × split × stage: fresh, stale, missing, partial, failed, error counts. Reads files only.
+
+    Example: deepchart status --model oracle --split finance-normal
+    """
+    with workbench(storage) as bench:
+        slugs = [bench.model(slug).slug for slug in models] or list(bench.models)
+        cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split))
+    emit(as_json, {"cells": [cell.as_json() for cell in cells]}, _table(cells))
+
+
+def _table(cells: list[Cell]) -> str:
+    shown = [cell for cell in cells if cell.state.value != "not_applicable"]
+    lines = [f"{'asset':20} {'partition':40} {'state':10} done   failed error"]
+    for cell in shown:
+        lines.append(
+            f"{cell.key.asset:20} {cell.key!s:40} {cell.state.value:10} "
+            f"{cell.n_done:>3}/{cell.n_total:<4}{cell.n_failed:>5}{cell.n_error:>6}  {'; '.join(cell.because)}".rstrip()
+        )
+    return "\n".join(lines)

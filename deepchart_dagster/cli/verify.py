@@ -1,0 +1,28 @@
+"""``deepchart verify``: stored files against their recorded hashes."""
+
+from __future__ import annotations
+
+import click
+
+from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, settings_for
+from deepchart_dagster.lineage.verify import verify
+
+
+@click.command("verify")
+@common_options
+def command(storage: str | None, as_json: bool) -> None:
+    """Re-hash what is stored and report what is damaged or was edited by hand. Changes nothing.
+
+    Example: deepchart verify --json
+    """
+    report = verify(settings_for(storage).storage)
+    findings = [{"file": str(finding.file), "message": finding.message} for finding in report.findings]
+    emit(
+        as_json,
+        {"n_results": report.n_results, "n_files": report.n_files, "findings": findings},
+        "\n".join(
+            [*(f"{finding['file']} {finding['message']}" for finding in findings),
+             f"{report.n_results} results, {report.n_files} files as recorded, {len(findings)} findings"]
+        ),
+    )
+    exit_with_errors(len(findings))
