@@ -11,6 +11,7 @@ in the whole library, since results are stored by it.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -211,12 +212,35 @@ def path_inside(folder: Path, relative: str) -> Path:
         path = folder / inside_benchmark(relative)
     except ValueError as error:
         raise BenchmarkFormatError(f"{error}.", remedy=f"Paths are relative to {folder}.") from error
-    if not path.resolve().is_relative_to(folder.resolve()):
+    if "\0" in relative or any(len(os.fsencode(part)) > _MAX_NAME_BYTES for part in path.parts):
+        raise BenchmarkFormatError(f"the path {relative[:80]!r} can be no file's name.")
+    try:
+        target = path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise BenchmarkFormatError(f"the path {relative!r} leads nowhere: {error}.") from error
+    if not target.is_relative_to(folder.resolve()):
         raise BenchmarkFormatError(
             f"the path {relative!r} leaves the benchmark's folder through a link.",
             remedy=f"Put the file itself below {folder}.",
         )
     return path
+
+
+_MAX_NAME_BYTES = 255
+
+
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def content_problem(path: Path) -> str | None:
+    """Why ``path`` has nothing to import, or None. A Git LFS pointer stands for a file, it is not the file."""
+    if path.is_dir():
+        return "a folder, not a file"
+    if not path.is_file():
+        return "missing from the source"
+    with storage_errors(path, "read"), path.open("rb") as stream:
+        pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
+    return "only a Git LFS pointer (run git lfs pull in the clone)" if pointer else None
 
 
 def read_queries(path: Path, benchmark: str) -> tuple[QueryPlace, ...]:
@@ -246,18 +270,24 @@ def _read_queries(path: Path, benchmark: str, mtime_ns: int, size: int) -> tuple
 
 def parse_query(line: bytes, benchmark: str, place: str) -> Query:
     """One line of the project's own layout. Raises BenchmarkFormatError naming ``place`` and the field."""
-    try:
-        record = json.loads(line)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise BenchmarkFormatError(f"{place}: no valid JSON ({error}).", remedy=_REPAIR) from error
+    record = load_json(line, place, _REPAIR)
     if not isinstance(record, dict):
         raise BenchmarkFormatError(f"{place}: not a JSON object.", remedy=_REPAIR)
     try:
-        return Query.model_validate_json(json.dumps({**record, "benchmark": benchmark}))
+        return Query.model_validate({**record, "benchmark": benchmark})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "record"
         raise BenchmarkFormatError(f"{place}: {where}: {first['msg']}.", remedy=_REPAIR) from error
+
+
+def load_json(content: bytes, place: str, remedy: str = "") -> JsonValue:
+    """Raises BenchmarkFormatError naming ``place`` for what is no JSON, however strange it is."""
+    try:
+        value: JsonValue = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BenchmarkFormatError(f"{place}: no valid JSON ({error}).", remedy=remedy) from error
+    return value
 
 
 _REPAIR = "Correct that line, or import the benchmark again; the layout is in docs/benchmark-layout.md."
@@ -290,7 +320,7 @@ def _contents(sources: Iterable[tuple[Query, Path]]) -> dict[str, _Content]:
     for query, folder in sources:
         for relative in files_of(query):
             path = path_inside(folder, relative)
-            if relative not in contents and path.is_file():
+            if relative not in contents and content_problem(path) is None:
                 with storage_errors(path, "read"):
                     file = OutputFile(sha256=sha256_file(path), bytes=path.stat().st_size)
                 contents[relative] = _Content(source=path, file=file)
@@ -320,8 +350,6 @@ def _description(name: str, contents: Mapping[str, _Content]) -> JsonValue:
 
 def _read_description(folder: Path) -> JsonValue:
     path = folder / DESCRIPTION_NAME
-    try:
-        description: JsonValue = json.loads(path.read_bytes())
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise BenchmarkFormatError(f"{path}: no valid JSON ({error}).", remedy="Import the benchmark again.") from error
-    return description
+    with storage_errors(path, "read"):
+        content = path.read_bytes()
+    return load_json(content, str(path), "Import the benchmark again.")

@@ -121,6 +121,7 @@ class Query(_Frozen):
     years: tuple[int, ...] = ()
     chart_type: str | None = None
     chart_family: str | None = None
+    chart_subclass: str | None = None
     chart_purpose: str = Field(min_length=1, description="may carry {code_type}; see purpose_for")
     chart_layout: str | None = None
     code_types: tuple[CodeType, ...] = (CodeType.PYTHON,)
