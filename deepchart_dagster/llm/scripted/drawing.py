@@ -1,0 +1,257 @@
+"""What a chart shows, as a judge would name it: panels, marks, and series.
+
+A scripted judge sees a chart only through this view of its drawn data. A *series* is named values at named
+places: a bar at a category, a point of a line at its x, a slice of a pie.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+
+from pydantic import JsonValue
+
+from deepchart_dagster.llm.scripted.drawn_shape import (
+    Area,
+    Axes,
+    AxisName,
+    Bars,
+    Boxes,
+    Figure,
+    Heatmap,
+    Line,
+    Mark,
+    Pie,
+    Scatter,
+    Tick,
+    category_axis,
+    pieces,
+    read_figure,
+)
+
+_SAME_BOX = 0.01
+
+
+@dataclass(frozen=True)
+class Series:
+    """Finite values at named places, in drawn order; ``names`` are unique once normalised."""
+
+    name: str
+    kind: str
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, float]:
+        return {same(name): value for name, value in zip(self.names, self.values, strict=True)}
+
+
+@dataclass(frozen=True)
+class Cell:
+    row: str
+    column: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The points of one numeric scatter."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+def same(text: str) -> str:
+    """What two labels have in common when they say the same: one line, case, minus signs, 2020.0 as 2020."""
+    plain = one_line(text).casefold().replace("\N{MINUS SIGN}", "-")
+    return plain[:-2] if re.fullmatch(r"-?\d+\.0", plain) else plain
+
+
+def one_line(text: str) -> str:
+    """``text`` as it can stand in a question: white space collapsed, curly quotes made straight."""
+    return " ".join(text.replace("“", '"').replace("”", '"').split())
+
+
+def read_drawing(drawn: JsonValue) -> Drawing | None:
+    """None where ``drawn`` is not in the format."""
+    figure = read_figure(drawn)
+    return None if figure is None else Drawing(figure)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One chart."""
+
+    figure: Figure
+
+    @cached_property
+    def axes(self) -> tuple[Axes, ...]:
+        """Axes that hold marks; scales of colours are none."""
+        return tuple(axes for axes in self.figure.axes if axes.marks and not axes.is_colorbar)
+
+    @cached_property
+    def panels(self) -> int:
+        """Places where something is drawn; two axes over each other (twin axes) are one."""
+        boxes: list[tuple[float, ...]] = []
+        for axes in self.axes:
+            if not any(_close(axes.box, box) for box in boxes):
+                boxes.append(axes.box)
+        return len(boxes)
+
+    @cached_property
+    def marks(self) -> tuple[Mark, ...]:
+        return tuple(mark for axes in self.axes for mark in axes.marks)
+
+    def of_type(self, kind: str) -> tuple[Mark, ...]:
+        """The marks of one type that have at least one piece."""
+        return tuple(mark for mark in self.marks if mark.type == kind and pieces(mark))
+
+    @cached_property
+    def legend_labels(self) -> tuple[str, ...]:
+        legends = [axes.legend for axes in self.figure.axes if axes.legend]
+        labels = [entry.label for legend in legends for entry in legend.entries if one_line(entry.label)]
+        return tuple(dict.fromkeys(labels))
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        return tuple(text for text in (self.figure.title, *(axes.title for axes in self.axes)) if one_line(text))
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        return tuple(series for axes in self.axes for mark in axes.marks for series in _series_of(mark, axes))
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        return tuple(cell for mark in self.marks if isinstance(mark, Heatmap) for cell in _cells(mark))
+
+    @cached_property
+    def clouds(self) -> tuple[Cloud, ...]:
+        found = [(mark, axes) for axes in self.axes for mark in axes.marks if isinstance(mark, Scatter)]
+        return tuple(cloud for mark, axes in found if (cloud := _cloud(mark, axes)) is not None)
+
+    def named(self, name: str | None) -> tuple[Series, ...]:
+        """The series of that name; None: all of them."""
+        return tuple(series for series in self.series if name is None or same(series.name) == same(name))
+
+
+def _close(left: Sequence[float], right: Sequence[float]) -> bool:
+    return all(abs(a - b) <= _SAME_BOX for a, b in zip(left, right, strict=True))
+
+
+def _series_of(mark: Mark, axes: Axes) -> list[Series]:
+    name = series_name(mark, axes)
+    match mark:
+        case Bars():
+            return _series(name, mark.type, bar_names(mark, axes), mark.values)
+        case Line():
+            return _points(name, mark, axes)
+        case Scatter():
+            return [] if _category_axis(mark, axes) is None else _points(name, mark, axes)
+        case Pie():
+            return _series(name, mark.type, mark.labels, mark.fractions)
+        case Boxes():
+            return _series(name, mark.type, mark.labels, mark.medians)
+        case Area():
+            spans = [None if a is None or b is None else b - a for a, b in zip(mark.low, mark.high, strict=False)]
+            return _series(name, mark.type, [place_name(x, axes.xticks) for x in mark.x], spans)
+        case _:
+            return []
+
+
+def bar_names(mark: Bars, axes: Axes) -> list[str]:
+    """A name for each bar: its category, or what stands at its position."""
+    ticks = axes.ticks(category_axis(mark))
+    positions = [place_name(place, ticks) for place in mark.positions]
+    return [name or place for name, place in zip_longest(mark.categories, positions, fillvalue="")]
+
+
+def series_name(mark: Mark, axes: Axes) -> str:
+    """Its label, or the legend entry of its colour (hues of seaborn carry no label of their own)."""
+    color = getattr(mark, "color", None)
+    if one_line(mark.label) or color is None or axes.legend is None:
+        return mark.label
+    entries = [entry.label for entry in axes.legend.entries if entry.color == color]
+    return entries[0] if len(entries) == 1 else ""
+
+
+def _points(name: str, mark: Line | Scatter, axes: Axes) -> list[Series]:
+    """Values of a line or of points whose one axis names places (a dumbbell's names stand on the vertical one)."""
+    if _category_axis(mark, axes) == "vertical":
+        places, values, ticks = mark.y, mark.x, axes.yticks
+    else:
+        places, values, ticks = mark.x, mark.y, axes.xticks
+    numbers = [value if isinstance(value, float) else None for value in values]
+    return _series(name, mark.type, [place_name(place, ticks) for place in places], numbers)
+
+
+def _category_axis(mark: Line | Scatter, axes: Axes) -> AxisName | None:
+    """The axis on which every point stands at a place that is named in words; None where neither is."""
+    if mark.x and all(_is_word(place, axes.xticks) for place in mark.x):
+        return "horizontal"
+    if mark.y and all(_is_word(place, axes.yticks) for place in mark.y):
+        return "vertical"
+    return None
+
+
+def _is_word(place: float | str | None, ticks: Iterable[Tick]) -> bool:
+    name = place_name(place, ticks)
+    return bool(name) and not _reads_as_number(name)
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(same(text).replace(",", ""))
+    except ValueError:
+        return False
+    return True
+
+
+def place_name(place: float | str | None, ticks: Iterable[Tick]) -> str:
+    """The label of the tick at ``place``, or the place itself as text; "" for no place."""
+    if place is None:
+        return ""
+    for tick in ticks:
+        if one_line(tick.label) and _same_place(tick.at, place):
+            return tick.label
+    return place if isinstance(place, str) else f"{place:.10g}"
+
+
+def _same_place(left: float | str | None, right: float | str) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
+    return left == right
+
+
+def _series(name: str, kind: str, places: Sequence[str], values: Sequence[float | None]) -> list[Series]:
+    """At most one series: places without a name or that come twice are left out, they could not be told apart."""
+    pairs = [(place, value) for place, value in zip(places, values, strict=False) if value is not None and same(place)]
+    counts = Counter(same(place) for place, _ in pairs)
+    unique = [(place, value) for place, value in pairs if counts[same(place)] == 1]
+    if not unique:
+        return []
+    return [Series(name, kind, tuple(place for place, _ in unique), tuple(value for _, value in unique))]
+
+
+def _cells(mark: Heatmap) -> list[Cell]:
+    rows, columns = Counter(map(same, mark.rows)), Counter(map(same, mark.columns))
+    return [
+        Cell(row, column, value)
+        for row, line in zip(mark.rows, mark.values, strict=False)
+        for column, value in zip(mark.columns, line, strict=False)
+        if value is not None and same(row) and same(column) and rows[same(row)] == columns[same(column)] == 1
+    ]
+
+
+def _cloud(mark: Scatter, axes: Axes) -> Cloud | None:
+    if _category_axis(mark, axes) is not None:
+        return None
+    points = [(x, y) for x, y in zip(mark.x, mark.y, strict=False) if isinstance(x, float) and isinstance(y, float)]
+    if not points:
+        return None
+    return Cloud(series_name(mark, axes), tuple(x for x, _ in points), tuple(y for _, y in points))

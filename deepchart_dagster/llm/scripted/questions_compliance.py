@@ -1,0 +1,162 @@
+"""Questions of instruction compliance: the kind of chart, its structure, what it has to contain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepchart_dagster.llm.scripted.drawing import Drawing, bar_names, same
+from deepchart_dagster.llm.scripted.drawn_shape import Axes, Bars, Heatmap, category_axis, pieces
+from deepchart_dagster.llm.scripted.forms import LABEL, NUMBER, Form, choice, counted
+
+MARK_WORDS = {
+    "bars": "bars",
+    "line": "lines",
+    "scatter": "individual points",
+    "heatmap": "a grid of coloured cells",
+    "pie": "the slices of a pie",
+    "errorbars": "error bars",
+    "boxes": "boxes with medians",
+    "area": "filled areas",
+    "segments": "connecting segments",
+}
+PIECE_WORDS = {
+    "bars": "bars",
+    "scatter": "individual points",
+    "pie": "slices",
+    "errorbars": "error bars",
+    "boxes": "boxes",
+    "segments": "connecting segments",
+}
+
+
+@dataclass(frozen=True)
+class Shows(Form):
+    text = "Does the chart show {kind}?"
+    slots: ClassVar = {"kind": choice(MARK_WORDS)}
+    kind: str
+
+    def holds(self, drawing: Drawing) -> bool:
+        return bool(drawing.of_type(self.kind))
+
+
+@dataclass(frozen=True)
+class Oriented(Form):
+    text = "Are the bars {orientation}?"
+    slots: ClassVar = {"orientation": choice({"vertical": "vertical", "horizontal": "horizontal"})}
+    orientation: str
+
+    def holds(self, drawing: Drawing) -> bool:
+        found = {mark.orientation for mark in drawing.of_type("bars") if isinstance(mark, Bars)}
+        return found == {self.orientation}
+
+
+@dataclass(frozen=True)
+class PanelCount(Form):
+    text = "Does the chart consist of exactly {count}?"
+    slots: ClassVar = {"count": counted("panel")}
+    count: int
+
+    def holds(self, drawing: Drawing) -> bool:
+        return drawing.panels == self.count
+
+
+@dataclass(frozen=True)
+class SeriesCount(Form):
+    text = "Is the number of separate series drawn as {kind} exactly {count}?"
+    slots: ClassVar = {"kind": choice(MARK_WORDS), "count": NUMBER}
+    kind: str
+    count: int
+
+    def holds(self, drawing: Drawing) -> bool:
+        return len(drawing.of_type(self.kind)) == self.count
+
+
+@dataclass(frozen=True)
+class PieceCount(Form):
+    text = "Is the number of {kind} in the whole chart exactly {count}?"
+    slots: ClassVar = {"kind": choice(PIECE_WORDS), "count": NUMBER}
+    kind: str
+    count: int
+
+    def holds(self, drawing: Drawing) -> bool:
+        return sum(pieces(mark) for mark in drawing.of_type(self.kind)) == self.count
+
+
+@dataclass(frozen=True)
+class Grid(Form):
+    text = "Does the grid have exactly {rows} and {columns}?"
+    slots: ClassVar = {"rows": counted("row"), "columns": counted("column")}
+    rows: int
+    columns: int
+
+    def holds(self, drawing: Drawing) -> bool:
+        grids = [mark for mark in drawing.marks if isinstance(mark, Heatmap)]
+        wide = {(len(grid.values), len(row)) for grid in grids for row in grid.values}
+        return wide == {(self.rows, self.columns)}
+
+
+@dataclass(frozen=True)
+class Arranged(Form):
+    text = "Are the bars of one category {arrangement}?"
+    slots: ClassVar = {"arrangement": choice({"stacked": "stacked on one another", "grouped": "placed side by side"})}
+    arrangement: str
+
+    def holds(self, drawing: Drawing) -> bool:
+        found = {_arrangement(group) for axes in drawing.axes if len(group := _bars_of(axes)) > 1}
+        return found == {self.arrangement}
+
+
+def _bars_of(axes: Axes) -> list[Bars]:
+    return [mark for mark in axes.marks if isinstance(mark, Bars) and pieces(mark)]
+
+
+def _arrangement(group: list[Bars]) -> str:
+    """Bars at the same positions are stacked where they start at different heights."""
+    if len({mark.positions for mark in group}) > 1:
+        return "grouped"
+    return "stacked" if len({mark.bases for mark in group}) > 1 else "overlaid"
+
+
+@dataclass(frozen=True)
+class Outermost(Form):
+    text = (
+        "Read from left to right, or from top to bottom, is {first} the first category of the bars and {last} the last?"
+    )
+    slots: ClassVar = {"first": LABEL, "last": LABEL}
+    first: str
+    last: str
+
+    def holds(self, drawing: Drawing) -> bool:
+        rows = [names for axes in drawing.axes for mark in _bars_of(axes) if (names := reading_order(mark, axes))]
+        return bool(rows) and all(
+            (same(names[0]), same(names[-1])) == (same(self.first), same(self.last)) for names in rows
+        )
+
+
+def reading_order(mark: Bars, axes: Axes) -> list[str]:
+    """The bars' names as a reader meets them; empty where their positions are unknown."""
+    pairs = [(at, name) for at, name in zip(mark.positions, bar_names(mark, axes), strict=False) if _is_number(at)]
+    names = [name for _, name in sorted(pairs, key=lambda pair: (float(pair[0] or 0.0), pair[1]))]
+    limits = axes.limits(category_axis(mark))
+    downwards = category_axis(mark) == "vertical"
+    reversed_axis = limits is not None and limits[0] > limits[1]
+    return names[::-1] if downwards != reversed_axis else names
+
+
+def _is_number(place: object) -> bool:
+    return isinstance(place, float)
+
+
+@dataclass(frozen=True)
+class Spans(Form):
+    text = "Does every line run from {first} to {last}?"
+    slots: ClassVar = {"first": LABEL, "last": LABEL}
+    first: str
+    last: str
+
+    def holds(self, drawing: Drawing) -> bool:
+        lines = [series for series in drawing.series if series.kind == "line"]
+        return bool(lines) and all(
+            (same(line.names[0]), same(line.names[-1])) == (same(self.first), same(self.last)) for line in lines
+        )

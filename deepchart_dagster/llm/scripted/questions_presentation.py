@@ -1,0 +1,231 @@
+"""Questions of presentation quality: what a reader needs in order to read the chart is there and in order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deepchart_dagster.llm.scripted.drawing import Drawing, bar_names, one_line, same
+from deepchart_dagster.llm.scripted.drawn_shape import (
+    Axes,
+    AxisName,
+    Bars,
+    Heatmap,
+    Line,
+    Pie,
+    Scatter,
+    pieces,
+    value_axis,
+    values_of,
+)
+from deepchart_dagster.llm.scripted.forms import LABEL, NUMBER, Form, choice
+
+AXIS = choice({"horizontal": "horizontal", "vertical": "vertical"})
+_UNIT = re.compile(r"\(([^()]+)\)\s*$")
+_EDGE = 1e-6  # of an axis' length: a mark that ends on the edge is inside
+_WHOLE = 1e-3
+_FEWEST_POINTS = 3  # a line of two may be a rule across the axes, whose ends are no data
+
+
+@dataclass(frozen=True)
+class HasTitle(Form):
+    text = "Does the chart have a title?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        return bool(drawing.titles)
+
+
+@dataclass(frozen=True)
+class AxisLabelled(Form):
+    text = "Does the {axis} axis have a label that says what it shows?"
+    slots: ClassVar = {"axis": AXIS}
+    axis: AxisName
+
+    def holds(self, drawing: Drawing) -> bool:
+        return any(one_line(axes.label(self.axis)) for axes in drawing.axes)
+
+
+@dataclass(frozen=True)
+class UnitNamed(Form):
+    text = "Is {unit} named as the unit of the {axis} axis?"
+    slots: ClassVar = {"unit": LABEL, "axis": AXIS}
+    unit: str
+    axis: AxisName
+
+    def holds(self, drawing: Drawing) -> bool:
+        return any(same(self.unit) in same(axes.label(self.axis)) for axes in drawing.axes)
+
+
+def unit_of(label: str) -> str | None:
+    """The unit that stands in brackets at the end of an axis label: ``Revenue (US$ millions)``."""
+    match = _UNIT.search(one_line(label))
+    return match.group(1).strip() or None if match else None
+
+
+@dataclass(frozen=True)
+class LegendNames(Form):
+    text = "Does a legend name {label}?"
+    slots: ClassVar = {"label": LABEL}
+    label: str
+
+    def holds(self, drawing: Drawing) -> bool:
+        return same(self.label) in {same(label) for label in drawing.legend_labels}
+
+
+@dataclass(frozen=True)
+class LegendCount(Form):
+    text = "Is the number of different entries of the legend exactly {count}?"
+    slots: ClassVar = {"count": NUMBER}
+    count: int
+
+    def holds(self, drawing: Drawing) -> bool:
+        return self.count > 0 and len(drawing.legend_labels) == self.count
+
+
+@dataclass(frozen=True)
+class ColoursDiffer(Form):
+    text = "Can all series be told apart by their colours?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        colours = [mark.color for mark in drawing.marks if isinstance(mark, Bars | Line) and pieces(mark)]
+        return len(colours) > 1 and None not in colours and len(set(colours)) == len(colours)
+
+
+@dataclass(frozen=True)
+class TicksLabelled(Form):
+    text = "Does the {axis} axis have at least two labelled ticks, all labelled differently?"
+    slots: ClassVar = {"axis": AXIS}
+    axis: AxisName
+
+    def holds(self, drawing: Drawing) -> bool:
+        rows = [_tick_labels(axes, self.axis) for axes in drawing.axes]
+        shown = [labels for labels in rows if labels]
+        return bool(shown) and all(len(labels) > 1 and len(set(labels)) == len(labels) for labels in shown)
+
+
+def _tick_labels(axes: Axes, axis: AxisName) -> list[str]:
+    return [label for tick in axes.ticks(axis) if (label := one_line(tick.label))]
+
+
+@dataclass(frozen=True)
+class Increases(Form):
+    text = "Do the values on the {axis}?"
+    slots: ClassVar = {
+        "axis": choice(
+            {
+                "horizontal": "horizontal axis increase from left to right",
+                "vertical": "vertical axis increase from bottom to top",
+            }
+        )
+    }
+    axis: AxisName
+
+    def holds(self, drawing: Drawing) -> bool:
+        ends = [limits for axes in drawing.axes if (limits := axes.limits(self.axis))]
+        return bool(ends) and all(first < last for first, last in ends)
+
+
+@dataclass(frozen=True)
+class ZeroShown(Form):
+    text = "Does the value axis of the bars include zero?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        ends = [
+            axes.limits(value_axis(mark))
+            for axes in drawing.axes
+            for mark in axes.marks
+            if isinstance(mark, Bars) and pieces(mark)
+        ]
+        return bool(ends) and all(end is not None and min(end) <= 0 <= max(end) for end in ends)
+
+
+@dataclass(frozen=True)
+class NothingCutOff(Form):
+    text = "Do all bars and points lie completely inside their axes?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        places = [place for axes in drawing.axes for place in _edges(axes)]
+        return bool(places) and all(_inside(value, limits) for value, limits in places)
+
+
+def _edges(axes: Axes) -> list[tuple[float, tuple[float, float] | None]]:
+    """Every value that is drawn against an axis of numbers, with that axis' limits."""
+    edges: list[tuple[float, tuple[float, float] | None]] = []
+    for mark in axes.marks:
+        if isinstance(mark, Bars):
+            bases = mark.bases or (0.0,) * len(mark.values)
+            tops = [(base or 0.0) + value for base, value in zip(bases, mark.values, strict=False) if value is not None]
+            edges += [(top, axes.limits(value_axis(mark))) for top in tops]
+        elif isinstance(mark, Line | Scatter) and len(mark.x) >= _FEWEST_POINTS:
+            edges += [(x, axes.limits("horizontal")) for x in mark.x if isinstance(x, float)]
+            edges += [(y, axes.limits("vertical")) for y in mark.y if isinstance(y, float)]
+    return edges
+
+
+def _inside(value: float, limits: tuple[float, float] | None) -> bool:
+    if limits is None:
+        return False
+    low, high = sorted(limits)
+    slack = (high - low) * _EDGE
+    return low - slack <= value <= high + slack
+
+
+@dataclass(frozen=True)
+class NoGaps(Form):
+    text = "Is every bar, point, slice or cell drawn, so that none is missing?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        values = [value for mark in drawing.marks for value in values_of(mark)]
+        return bool(values) and None not in values
+
+
+@dataclass(frozen=True)
+class BarsNamed(Form):
+    text = "Does every bar stand at a named category?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        rows = [
+            (bar_names(mark, axes), mark)
+            for axes in drawing.axes
+            for mark in axes.marks
+            if isinstance(mark, Bars) and pieces(mark)
+        ]
+        return bool(rows) and all(
+            len(names) >= len(mark.values) and all(one_line(name) for name in names) for names, mark in rows
+        )
+
+
+@dataclass(frozen=True)
+class SlicesNamed(Form):
+    text = "Does every slice carry a label of its own?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        pies = [mark for mark in drawing.of_type("pie") if isinstance(mark, Pie)]
+        return bool(pies) and all(
+            len({same(label) for label in pie.labels if same(label)}) == len(pie.fractions) for pie in pies
+        )
+
+
+@dataclass(frozen=True)
+class WholeCircle(Form):
+    text = "Do the slices together make up a whole circle?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        pies = [mark for mark in drawing.of_type("pie") if isinstance(mark, Pie)]
+        return bool(pies) and all(abs(sum(part or 0.0 for part in pie.fractions) - 1.0) <= _WHOLE for pie in pies)
+
+
+@dataclass(frozen=True)
+class CellsNamed(Form):
+    text = "Does every row and every column of the grid have a label?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        grids = [mark for mark in drawing.of_type("heatmap") if isinstance(mark, Heatmap)]
+        return bool(grids) and all(_labelled(grid) for grid in grids)
+
+
+def _labelled(grid: Heatmap) -> bool:
+    rows, columns = len(grid.values), max((len(row) for row in grid.values), default=0)
+    names = [*grid.rows, *grid.columns]
+    return len(grid.rows) == rows and len(grid.columns) == columns and all(one_line(name) for name in names)
