@@ -48,9 +48,10 @@ class SourceReading:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """``read`` = ``imported`` + skipped records. ``changed`` is False where all of it was stored before."""
+    """What became of benchmark ``name``. ``read`` = ``imported`` + skipped records; ``changed`` is False where
+    all of it was stored before."""
 
-    benchmark: str
+    name: str
     read: int
     imported: int
     skipped: tuple[SkippedRecord, ...]
@@ -58,9 +59,9 @@ class ImportReport:
     changed: bool
 
     def as_json(self) -> dict[str, JsonValue]:
-        """The shape of ``deepchart import --json`` (design/CLI.md), and whose benchmark it became."""
+        """The shape of ``deepchart import --json`` (design/CLI.md), and the benchmark it became."""
         return {
-            "benchmark": self.benchmark,
+            "name": self.name,
             "changed": self.changed,
             "read": self.read,
             "imported": self.imported,

@@ -46,7 +46,7 @@ def import_benchmark(
     queries = [record.query for record in reading.records]
     changed = library.add(target, queries, reading.folder, keep_others=bool(wanted))
     return ImportReport(
-        benchmark=target,
+        name=target,
         read=len(reading.records) + len(reading.skipped),
         imported=len(queries),
         skipped=reading.skipped,

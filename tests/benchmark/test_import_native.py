@@ -42,7 +42,7 @@ def a_folder(folder: Path, *rows: object, description: object = DESCRIPTION) -> 
 def test_a_folder_comes_in_under_its_own_name(library: Library, tmp_path: Path) -> None:
     report = import_benchmark(a_folder(tmp_path / "in", ROW), library)
 
-    assert (report.benchmark, report.read, report.imported) == ("shop", 1, 1)
+    assert (report.name, report.read, report.imported) == ("shop", 1, 1)
     assert report.warnings == ()
     assert library.query("shop/1") == Query.model_validate({**ROW, "benchmark": "shop"})
 

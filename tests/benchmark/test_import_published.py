@@ -35,7 +35,7 @@ def imported(library: Library) -> ImportReport:
 @needs_sample
 def test_all_six_records_come_in(library: Library, imported: ImportReport) -> None:
     assert (imported.read, imported.imported, imported.skipped) == (6, 6, ())
-    assert imported.benchmark == "deepchart"
+    assert imported.name == "deepchart"
     assert [query.uid for query in library.queries()] == [
         "academic/1",
         "academic/176",
@@ -218,7 +218,7 @@ def test_the_same_import_again_changes_nothing(library: Library) -> None:
     again = import_benchmark(SAMPLE, library)
 
     assert again.changed is False
-    assert (again.imported, again.benchmark) == (6, "deepchart")
+    assert (again.imported, again.name) == (6, "deepchart")
     after = {path: path.stat().st_mtime_ns for path in library.root.rglob("*") if path.suffix != ".lock"}
     assert {path: at for path, at in after.items() if path != library.root / "benchmarks"} == {
         path: at for path, at in before.items() if path != library.root / "benchmarks"
@@ -324,7 +324,7 @@ def test_the_report_as_json(library: Library, tmp_path: Path) -> None:
     report = import_benchmark(clone, library).as_json()
 
     assert json.loads(json.dumps(report)) == {
-        "benchmark": "deepchart",
+        "name": "deepchart",
         "changed": True,
         "read": 2,
         "imported": 1,
