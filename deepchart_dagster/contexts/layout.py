@@ -1,0 +1,289 @@
+"""A page's words -> its lines of markdown: headings, paragraphs, tables (HTML, one line each).
+
+Each line keeps the boxes of its numbers in the order in which they stand in it, so that every number of
+``document.md`` leads back to a place on a page. Every number of the page is in exactly one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deepchart_dagster.contexts.tables import Table, build_table, is_header, value_area
+from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of
+
+LAYOUT_VERSION = 1
+
+# In heights of a row.
+_TABLE_BREAK = 3.0
+_PARAGRAPH_BREAK = 0.75
+_MAX_LABEL_ROWS = 9
+_CELL_WORDS_OF_PROSE = 6
+_HEADING_WORDS = 16
+_COLUMN_ROWS = 10
+_CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Chart|Exhibit)\s*\d", re.IGNORECASE)
+_ITEM = re.compile(r"[•●▪◦·‣○■]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)] ", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class NumberBox:
+    text: str
+    box: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class PageLine:
+    """One line of markdown and where it stands: ``box`` is that of all its words."""
+
+    markdown: str
+    numbers: tuple[NumberBox, ...]
+    box: tuple[float, float, float, float]
+    is_table: bool = False
+
+
+def lay_out(words: Sequence[Word], width: float) -> list[PageLine]:
+    """Lines of markdown from top to bottom; a page in two columns of prose is read column by column.
+
+    ``width`` is that of the page in points.
+    """
+    lines: list[PageLine] = []
+    for group in _reading_order(clean_words(words), width):
+        lines += _lines_of(rows_of(group))
+    return lines
+
+
+def _lines_of(rows: list[Row]) -> list[PageLine]:
+    lines: list[PageLine] = []
+    body = _body_height(rows)
+    at = 0
+    for found in _tables(rows):
+        lines += _prose(rows[at : found.start], body)
+        lines.append(_line(found.table.html(), found.table.words, is_table=True))
+        at = found.end
+    return lines + _prose(rows[at:], body)
+
+
+def _line(markdown: str, words: Sequence[Word], *, is_table: bool = False) -> PageLine:
+    return PageLine(
+        markdown=markdown,
+        numbers=tuple(NumberBox(number, word.box) for word in words for number in numbers_in(word.text)),
+        box=(
+            round(min(word.x0 for word in words), 1),
+            round(min(word.y0 for word in words), 1),
+            round(max(word.x1 for word in words), 1),
+            round(max(word.y1 for word in words), 1),
+        ),
+        is_table=is_table,
+    )
+
+
+# Tables among rows
+
+
+@dataclass(frozen=True)
+class _Found:
+    start: int
+    end: int
+    table: Table
+
+
+def _tables(rows: list[Row]) -> list[_Found]:
+    found: list[_Found] = []
+    for start, end in _regions(rows):
+        start = _with_headers_above(rows, start, end, found[-1].end if found else 0)
+        for first, last in _parts(rows, start, end):
+            part = rows[first:last]
+            table = build_table(part) if _is_tabular(part) else None
+            if table is not None:
+                found.append(_Found(first, last, table))
+    return found
+
+
+def _regions(rows: list[Row]) -> list[tuple[int, int]]:
+    """Runs of rows with cells, with the rows between them that can only be labels."""
+    regions: list[list[int]] = []
+    for at, row in enumerate(rows):
+        if len(row.segments) < 2:
+            continue
+        if regions and _connected(rows, regions[-1][1] - 1, at):
+            regions[-1][1] = at + 1
+        else:
+            regions.append([at, at + 1])
+    return [(start, end) for start, end in regions]
+
+
+def _connected(rows: list[Row], above: int, below: int) -> bool:
+    """Whether everything between two rows with cells is labels of the same table."""
+    if below - above - 1 > _MAX_LABEL_ROWS:
+        return False
+    limit = min(_first_value_end(rows[above]), _first_value_end(rows[below]))
+    for at in range(above, below):
+        if rows[at + 1].y0 - rows[at].y1 > _TABLE_BREAK * rows[at].height:
+            return False
+        if at > above and not (_is_lone_value(rows[at]) or _can_be_label(rows[at], limit)):
+            return False
+    return True
+
+
+def _first_value_end(row: Row) -> float:
+    ends = [segment.x1 for segment in row.segments[1:] if segment.is_value]
+    return ends[0] if ends else row.segments[-1].x1
+
+
+def _can_be_label(row: Row, limit: float) -> bool:
+    return row.segments[0].x1 <= limit and not _CAPTION.match(row.text)
+
+
+def _is_lone_value(row: Row) -> bool:
+    return len(row.segments) == 1 and row.segments[0].is_value
+
+
+def _with_headers_above(rows: list[Row], start: int, end: int, floor: int) -> int:
+    """The first row of the headers that stand right above a table, over its values."""
+    left = value_area(rows[start:end])
+    while start > floor and _is_header_above(rows[start - 1], rows[start], left):
+        start -= 1
+    return start
+
+
+def _is_header_above(row: Row, below: Row, left: float) -> bool:
+    near = below.y0 - row.y1 < 1.5 * below.height
+    return near and row.segments[0].x0 > left - 2 * row.height and is_header(row, left)
+
+
+def _parts(rows: list[Row], start: int, end: int) -> list[tuple[int, int]]:
+    """A region cut where new column headers begin, so that each part has one set of headers."""
+    left = value_area(rows[start:end])
+    cuts = [start]
+    in_header = True
+    for at in range(start, end):
+        header = _renames_columns(rows[at], left)
+        if header and not in_header:
+            cuts.append(at)
+        in_header = header or (in_header and is_header(rows[at], left))
+    return list(zip(cuts, [*cuts[1:], end], strict=True))
+
+
+def _renames_columns(row: Row, left: float) -> bool:
+    """A row of years or dates without a label, in the middle of a table."""
+    dated = all(segment.is_year or re.search(r"\b(?:19|20)\d\d\b|\d,$", segment.text) for segment in row.segments)
+    return dated and len(row.segments) > 1 and row.segments[0].x0 > left - 3 * row.height and is_header(row, left)
+
+
+def _is_tabular(rows: Sequence[Row]) -> bool:
+    """Two rows with values, or three with cells of few words: prose with wide gaps is neither."""
+    with_values = sum(len(row.segments) > 1 and row.segments[-1].is_value for row in rows)
+    cells = [segment for row in rows if len(row.segments) > 1 for segment in row.segments]
+    n_rows = sum(len(row.segments) > 1 for row in rows)
+    if not cells:
+        return False
+    words_a_cell = sum(len(segment.words) for segment in cells) / len(cells)
+    return with_values >= 2 or (n_rows >= 3 and words_a_cell < _CELL_WORDS_OF_PROSE)
+
+
+# Headings and paragraphs
+
+
+def _body_height(rows: Sequence[Row]) -> float:
+    """Height of most of the page's text."""
+    heights = sorted(row.height for row in rows for _ in row.words)
+    return heights[len(heights) // 2] if heights else 0.0
+
+
+def _prose(rows: Sequence[Row], body: float) -> list[PageLine]:
+    lines: list[PageLine] = []
+    paragraph: list[Row] = []
+    right = max((row.segments[-1].x1 for row in rows), default=0.0)
+    for row in rows:
+        if paragraph and not _continues(paragraph[-1], row, right, body):
+            lines.append(_paragraph(paragraph))
+            paragraph = []
+        if _is_heading(row, body):
+            lines.append(_line(f"## {row.text}", row.words))
+        else:
+            paragraph.append(row)
+    return [*lines, _paragraph(paragraph)] if paragraph else lines
+
+
+def _is_heading(row: Row, body: float) -> bool:
+    letters = [character for character in row.text if character.isalpha()]
+    if len(letters) < 3 or len(row.words) > _HEADING_WORDS or row.text.endswith((".", ",", ";")):
+        return False
+    return row.height > 1.2 * body or row.text.isupper() or all(word.bold for word in row.words)
+
+
+def _continues(above: Row, row: Row, right: float, body: float) -> bool:
+    """Whether a row goes on with the paragraph above: near, of the same size, and the row above was full."""
+    if _is_heading(row, body) or _ITEM.match(row.text):
+        return False
+    near = row.y0 - above.y1 < _PARAGRAPH_BREAK * row.height
+    full = above.segments[-1].x1 > right - 12 * row.height
+    return near and full and abs(above.height - row.height) < 0.2 * row.height
+
+
+def _paragraph(rows: Sequence[Row]) -> PageLine:
+    words = [word for row in rows for word in row.words]
+    known = {word.text.lower() for word in words}
+    text = rows[0].text
+    for row in rows[1:]:
+        text = _join(text, row.text, known)
+    return _line(text, words)
+
+
+def _join(text: str, more: str, known: set[str]) -> str:
+    """Words broken at the end of a row are mended where the page shows them whole elsewhere."""
+    if not re.search(r"[^\W\d]-$", text) or not more[:1].islower():
+        return f"{text} {more}"
+    whole = re.split(r"\s", text)[-1][:-1] + re.split(r"\s", more)[0]
+    return text[:-1] + more if whole.strip(",.;:").lower() in known else text + more
+
+
+# Two columns of prose
+
+
+def _reading_order(words: list[Word], width: float) -> list[list[Word]]:
+    """Groups of words to be read one after another: bands over the whole width, and columns between them."""
+    rows = group_rows(words)
+    gutter = _gutter(rows, width)
+    if gutter is None:
+        return [words] if words else []
+    groups: list[list[Word]] = [[]]
+    left: list[Word] = []
+    right: list[Word] = []
+    for row in rows:
+        if _crosses(row, gutter):
+            groups += [left, right, []] if left or right else []
+            left, right = [], []
+            groups[-1] += row
+        else:
+            left += [word for word in row if word.x1 <= gutter]
+            right += [word for word in row if word.x1 > gutter]
+    return [group for group in [*groups, left, right] if group]
+
+
+def _gutter(rows: list[list[Word]], width: float) -> float | None:
+    """The x between two columns of prose, or None for a page in one column."""
+    best: tuple[int, float] | None = None
+    for percent in range(42, 59):
+        x = width * percent / 100
+        apart = [row for row in rows if not _crosses(row, x)]
+        left = sum(_is_prose([word for word in row if word.x1 <= x]) for row in apart)
+        right = sum(_is_prose([word for word in row if word.x1 > x]) for row in apart)
+        score = min(left, right)
+        if score >= _COLUMN_ROWS and len(apart) > 0.5 * len(rows) and (best is None or score > best[0]):
+            best = (score, x)
+    return best[1] if best else None
+
+
+def _is_prose(words: Sequence[Word]) -> bool:
+    return sum(word.text[0].isalpha() for word in words) >= 4
+
+
+def _crosses(row: list[Word], x: float) -> bool:
+    """Whether a row's text runs through ``x``: a word lies on it, or the gap there is that of a phrase."""
+    before = [word for word in row if word.x1 <= x]
+    after = [word for word in row if word.x0 >= x]
+    if len(before) + len(after) < len(row):
+        return True
+    return bool(before and after) and after[0].x0 - before[-1].x1 < row[0].height
