@@ -1,0 +1,187 @@
+"""Stage 2: J and intent, never the context, -> code -> the chart (paper, B.1).
+
+One instance leaves ``messages.json``, ``answer.txt``, ``program.py`` or ``program.html``, ``chart.png`` and, where
+it could be seen, ``drawn.json``. Where stage 1 left no valid J the instance has failed already and the model is not
+asked.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from deepchart_dagster.artifacts.canonical import InputKey, sha256_bytes
+from deepchart_dagster.artifacts.evidence import EvidenceStore
+from deepchart_dagster.artifacts.files import write_bytes, write_json
+from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Status
+from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.benchmark.library import Library
+from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
+from deepchart_dagster.errors import MissingInputError, StorageError, UpstreamError
+from deepchart_dagster.execution.model import Limits, ProgramRunner
+from deepchart_dagster.generation.asking import (
+    Asking,
+    Failure,
+    Gates,
+    Made,
+    asked_instances,
+    first_backend,
+    intent_of,
+    text_tokens,
+    write_messages,
+)
+from deepchart_dagster.generation.prompts import PromptSet
+from deepchart_dagster.generation.states import STATE_ASSET, STATE_NAME
+from deepchart_dagster.llm.model import ChatModel, ChatRequest
+from deepchart_dagster.llm.registry import ModelSpec
+
+CHART_ASSET = "rendered_charts"
+CHART_NAME = "chart.png"
+DRAWN_NAME = "drawn.json"
+CHART_VERSION = 1
+
+_PROMPT = "stage2"
+
+
+@dataclass(frozen=True)
+class RenderedChartStage:
+    """``backend`` None: each query's own code type, Python where it allows Python."""
+
+    store: ArtifactStore
+    library: Library
+    client: ChatModel
+    runner: ProgramRunner
+    prompts: PromptSet
+    limits: Limits
+    evidence: EvidenceStore
+    workers: int = 1
+    backend: CodeType | None = None
+
+    def applicable(self, split: Split, model: ModelSpec) -> bool:
+        return bool(self.instances(split, model))
+
+    def instances(self, split: Split, model: ModelSpec) -> list[Instance]:
+        """The instances that stage 1 asks this model about."""
+        return asked_instances(self.library, split, model)
+
+    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
+        gates = Gates.of(calls=model.concurrency, programs=self.workers)
+        return [self._work(instance, model, gates) for instance in self.instances(split, model)]
+
+    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
+        """Raises StorageError where results cannot be written."""
+        scope = (split.value, model.slug)
+        return run_step(
+            self.store,
+            Step(asset=CHART_ASSET, partition=scope, scope=scope),
+            self.plan(split, model),
+            concurrency=model.concurrency + self.workers,
+            progress=progress,
+        )
+
+    def request(self, instance: Instance, model: ModelSpec) -> ChatRequest:
+        """The exact request. Raises UpstreamError where stage 1 left no valid J, MissingInputError without its file."""
+        result = self._state_result(instance, model)
+        if result.status is not Status.OK:
+            raise UpstreamError(
+                f"{instance.uid}: stage 1 of {model.slug} in {instance.split.value} left no valid J "
+                f"({result.problem.kind if result.problem else result.status.value}); stage 2 is not asked."
+            )
+        path = self.store.folder(STATE_ASSET, (instance.split.value, model.slug), instance.uid) / STATE_NAME
+        try:
+            json_data = path.read_bytes().decode("utf-8-sig").strip()
+        except OSError as error:
+            raise MissingInputError(
+                f"{path} cannot be read.", remedy=f"Materialise {STATE_ASSET} for this partition again."
+            ) from error
+        backend = self._backend(instance.query)
+        messages = self.prompts.messages(
+            _PROMPT, code_type=backend.value, **intent_of(instance.query, backend), json_data=json_data
+        )
+        return ChatRequest(model=model, messages=messages, purpose="stage2", prompt_hash=self.prompts.hash(_PROMPT))
+
+    def _backend(self, query: Query) -> CodeType:
+        return self.backend or first_backend(query)
+
+    def _work(self, instance: Instance, model: ModelSpec, gates: Gates) -> Work:
+        try:
+            state = self._state_result(instance, model)
+        except (UpstreamError, StorageError) as error:
+            return Work(uid=instance.uid, key=InputKey.of(version=CHART_VERSION, state=None), blocked=error)
+        if state.status is not Status.OK:
+            return _not_asked(instance, state)
+
+        async def compute(folder: Path) -> Outcome:
+            return await self._compute(instance, model, gates, folder)
+
+        return Work(uid=instance.uid, key=self._key(instance.query, model, state), compute=compute)
+
+    def _key(self, query: Query, model: ModelSpec, state: InstanceResult) -> InputKey:
+        """J by its bytes: how stage 1 came to it (context, prompt, answer) changes nothing here."""
+        backend = self._backend(query)
+        return InputKey.of(
+            version=CHART_VERSION,
+            state=state.files[STATE_NAME].sha256,
+            intent=intent_of(query, backend),
+            backend=backend.value,
+            prompt=self.prompts.hash(_PROMPT),
+            model=model.litellm_model,
+            parameters=model.parameters,
+            limits=asdict(self.limits),
+            runner=self.runner.identity(2, backend),
+        )
+
+    async def _compute(self, instance: Instance, model: ModelSpec, gates: Gates, folder: Path) -> Outcome:
+        backend = self._backend(instance.query)
+        asking = Asking(self.client, self.runner, self.limits, gates, stage=2, backend=backend)
+        async with gates.calls:
+            request = self.request(instance, model)
+            write_messages(folder, request.messages, {"fixed_tokens": text_tokens(request.messages)})
+            asked = await asking.ask(request, folder)
+        attempt = await asking.run(asked)
+        if isinstance(attempt.ended, Failure):
+            return attempt.ended.outcome(attempt.observations)
+        return Outcome(value=self._keep(attempt.ended, backend, folder), observations=attempt.observations)
+
+    def _keep(self, made: Made, backend: CodeType, folder: Path) -> dict[str, JsonValue]:
+        """Stores the chart and what is known of it; returns the result's value."""
+        write_bytes(folder / CHART_NAME, made.output)
+        if made.drawn is not None:
+            write_json(folder / DRAWN_NAME, made.drawn)
+            self.evidence.put("drawn", sha256_bytes(made.output), made.drawn)
+        width, height = png_size(made.output)
+        return {"backend": backend.value, "width": width, "height": height}
+
+    def _state_result(self, instance: Instance, model: ModelSpec) -> InstanceResult:
+        scope = (instance.split.value, model.slug)
+        result = self.store.read(STATE_ASSET, scope, instance.uid)
+        if result is None or result.is_error:
+            reason = result.problem.message if result and result.problem else "it has not been made."
+            raise UpstreamError(
+                f"{instance.uid} has no predicted state of {model.slug} in {instance.split.value}: {reason}",
+                remedy=f"Materialise {STATE_ASSET} for {instance.split.value} and {model.slug}.",
+            )
+        return result
+
+
+def _not_asked(instance: Instance, state: InstanceResult) -> Work:
+    kind = state.problem.kind if state.problem else state.status.value
+
+    async def compute(folder: Path) -> Outcome:
+        del folder
+        return Outcome.failed("invalid_state", f"stage 1 left no valid J ({kind}); stage 2 was not asked")
+
+    key = InputKey.of(version=CHART_VERSION, state={"status": state.status.value, "problem": kind})
+    return Work(uid=instance.uid, key=key, compute=compute)
+
+
+def png_size(data: bytes) -> tuple[int, int]:
+    """(width, height) in pixels from a PNG's header. Raises ValueError for what is no PNG."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR":
+        raise ValueError("the chart is no PNG file")
+    width, height = struct.unpack(">II", data[16:24])
+    return width, height

@@ -1,0 +1,228 @@
+"""Stage 1: context and intent -> a program -> J, the predicted intermediate state (paper, B.1).
+
+One instance leaves ``messages.json`` (as sent), ``answer.txt``, ``program.py`` and ``state.json`` (the bytes that
+the program wrote). An answer without a program, a program that does not leave J, and a J that is not valid are
+failures of the model: stage 2 is then not asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+
+from deepchart_dagster.artifacts.canonical import InputKey
+from deepchart_dagster.artifacts.files import write_bytes
+from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Status
+from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.benchmark.library import Library
+from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
+from deepchart_dagster.contexts.model import ImageChunk, ModelContext
+from deepchart_dagster.contexts.model_input import ModelInput, budget_identity, chunk_cap, fit_context
+from deepchart_dagster.errors import MissingInputError, StorageError, UpstreamError
+from deepchart_dagster.execution.model import Limits, ProgramRunner
+from deepchart_dagster.generation.asking import (
+    Asking,
+    Failure,
+    Gates,
+    asked_instances,
+    first_backend,
+    intent_of,
+    text_tokens,
+    write_messages,
+)
+from deepchart_dagster.generation.predicted import count_numbers, parse_state
+from deepchart_dagster.generation.prompts import PromptSet
+from deepchart_dagster.llm.model import ChatModel, ChatRequest, ImagePart, Message
+from deepchart_dagster.llm.registry import ModelSpec
+
+STATE_ASSET = "predicted_states"
+STATE_NAME = "state.json"
+STATE_VERSION = 1
+
+_CONTEXT_ASSET = "context_variants"
+_CONTEXT_NAME = "context.json"
+_REFERENCE_ASSET = "references"
+_PROMPT = "stage1"
+
+
+@dataclass(frozen=True)
+class StateRequest:
+    """What stage 1 asks about one instance, and what of the context it holds."""
+
+    request: ChatRequest
+    given: ModelInput
+
+
+@dataclass(frozen=True)
+class PredictedStateStage:
+    """``workers`` programs run at once; model calls go by ``ModelSpec.concurrency``."""
+
+    store: ArtifactStore
+    library: Library
+    client: ChatModel
+    runner: ProgramRunner
+    prompts: PromptSet
+    limits: Limits
+    workers: int = 1
+
+    def applicable(self, split: Split, model: ModelSpec) -> bool:
+        """Whether ``model`` speaks the split's protocol and knows a query there; else it has no such partition."""
+        return bool(self.instances(split, model))
+
+    def instances(self, split: Split, model: ModelSpec) -> list[Instance]:
+        """What ``model`` is asked in ``split``: nothing where it does not speak the split's protocol."""
+        return asked_instances(self.library, split, model)
+
+    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
+        gates = Gates.of(calls=model.concurrency, programs=self.workers)
+        shared = self._shared_key_parts(split, model)
+        return [self._work(instance, model, gates, shared) for instance in self.instances(split, model)]
+
+    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
+        """Raises StorageError where results cannot be written."""
+        scope = (split.value, model.slug)
+        return run_step(
+            self.store,
+            Step(asset=STATE_ASSET, partition=scope, scope=scope),
+            self.plan(split, model),
+            concurrency=model.concurrency + self.workers,
+            progress=progress,
+        )
+
+    def request(self, instance: Instance, model: ModelSpec) -> StateRequest:
+        """The exact request. Reads the stored context; raises UpstreamError, MissingInputError, ConfigurationError."""
+        context, folder = self._context(instance)
+        intent = intent_of(instance.query, first_backend(instance.query))
+        headers = [_shown(file.title, file.document_id, file.name, "") for file in context.files]
+        lines = _chunk_rows(context.chunks[: chunk_cap(model)])
+        fixed = text_tokens(self.prompts.messages(_PROMPT, **intent, documents=headers, chunks=lines))
+        given = fit_context(context, folder, model, fixed)
+        documents = [_shown(item.title, item.document_id, item.name, item.text) for item in given.documents]
+        texts = self.prompts.messages(_PROMPT, **intent, documents=documents, chunks=_chunk_rows(given.chunks))
+        pictures = tuple(_picture(chunk, folder) for chunk in given.chunks)
+        *before, user = texts
+        messages = (*before, Message(role="user", parts=(*user.parts, *pictures)))
+        request = ChatRequest(model=model, messages=messages, purpose="stage1", prompt_hash=self.prompts.hash(_PROMPT))
+        return StateRequest(request=request, given=given)
+
+    def _shared_key_parts(self, split: Split, model: ModelSpec) -> dict[str, object]:
+        return {
+            "version": STATE_VERSION,
+            "prompt": self.prompts.hash(_PROMPT),
+            "model": model.litellm_model,
+            "parameters": model.parameters,
+            "budget": budget_identity(model, split.modality),
+            "limits": asdict(self.limits),
+            "runner": self.runner.identity(1, CodeType.PYTHON),
+        }
+
+    def _work(self, instance: Instance, model: ModelSpec, gates: Gates, shared: dict[str, object]) -> Work:
+        query = instance.query
+        needs_derived = self._needs_derived(query)
+        known = {**shared, "intent": intent_of(query, first_backend(query)), "needs_derived": needs_derived}
+        try:
+            context = self._context_result(instance)
+        except (UpstreamError, StorageError) as error:
+            return Work(uid=query.uid, key=InputKey.of(**known, context=None), blocked=error)
+
+        async def compute(folder: Path) -> Outcome:
+            return await self._compute(instance, model, gates, needs_derived, folder)
+
+        return Work(uid=query.uid, key=InputKey.of(**known, context=context.output_hash), compute=compute)
+
+    async def _compute(
+        self, instance: Instance, model: ModelSpec, gates: Gates, needs_derived: bool, folder: Path
+    ) -> Outcome:
+        asking = Asking(self.client, self.runner, self.limits, gates, stage=1, backend=CodeType.PYTHON)
+        async with gates.calls:
+            # Reading and counting a long context takes seconds: other instances go on meanwhile.
+            stated = await asyncio.to_thread(self.request, instance, model)
+            await asyncio.to_thread(write_messages, folder, stated.request.messages, stated.given.record())
+            asked = await asking.ask(stated.request, folder)
+        del stated  # a long context would otherwise stay in memory while its program waits for its turn
+        attempt = await asking.run(asked)
+        if isinstance(attempt.ended, Failure):
+            return attempt.ended.outcome(attempt.observations)
+        return _state_outcome(attempt.ended.output, needs_derived, folder, attempt.observations)
+
+    def _context_result(self, instance: Instance) -> InstanceResult:
+        result = self.store.read(_CONTEXT_ASSET, (instance.split.value,), instance.uid)
+        if result is None or result.status is not Status.OK:
+            reason = result.problem.message if result and result.problem else "it has not been made"
+            raise UpstreamError(
+                f"{instance.uid} has no context in {instance.split.value}: {reason}",
+                remedy=f"Materialise {_CONTEXT_ASSET} for {instance.split.value}.",
+            )
+        return result
+
+    def _context(self, instance: Instance) -> tuple[ModelContext, Path]:
+        self._context_result(instance)
+        folder = self.store.folder(_CONTEXT_ASSET, (instance.split.value,), instance.uid)
+        path = folder / _CONTEXT_NAME
+        try:
+            context = ModelContext.model_validate_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValidationError) as error:
+            raise MissingInputError(
+                f"{path} cannot be read.", remedy=f"Materialise {_CONTEXT_ASSET} for {instance.split.value} again."
+            ) from error
+        if not context.files and not context.chunks:
+            raise MissingInputError(
+                f"{path} names neither a text nor a picture.", remedy="Check the query's documents."
+            )
+        return context, folder
+
+    def _needs_derived(self, query: Query) -> bool:
+        """Whether a valid J has derived data: where the reference has (METRICS, validity)."""
+        try:
+            result = self.store.read(_REFERENCE_ASSET, (), query.uid)
+        except StorageError:
+            result = None
+        counted = result.value.get("n_derived") if result and result.status is Status.OK else None
+        if isinstance(counted, int):
+            return counted > 0
+        references = query.references
+        return references.d_der is not None or (references.programs_are_truth and references.stage1 is not None)
+
+
+def _state_outcome(output: bytes, needs_derived: bool, folder: Path, observations: dict[str, JsonValue]) -> Outcome:
+    """``ok`` with the counts of both sides, or why the JSON that the program left is no valid J."""
+    write_bytes(folder / STATE_NAME, output)
+    try:
+        state = parse_state(output)
+    except ValueError as error:
+        return Failure("invalid_output", f"the program left {error}").outcome(observations)
+    if state.source.is_empty:
+        return Failure("missing_src_data", "the JSON has no src_data, or it is empty").outcome(observations)
+    if needs_derived and state.derived.is_empty:
+        return Failure("missing_der_data", "the JSON has no der_data, or it is empty").outcome(observations)
+    value: dict[str, JsonValue] = {
+        "n_source": count_numbers(state.source.data),
+        "n_derived": count_numbers(state.derived.data),
+    }
+    if state.misspelled:
+        value["misspelled"] = state.misspelled
+    return Outcome(value=value, observations=observations)
+
+
+def _shown(title: str, document_id: str, name: str, text: str) -> dict[str, str]:
+    return {"title": title, "document_id": document_id, "name": name, "text": text}
+
+
+def _chunk_rows(chunks: tuple[ImageChunk, ...]) -> list[dict[str, object]]:
+    names = {"index", "document_id", "first_page", "last_page"}
+    return [chunk.model_dump(include=names) for chunk in chunks]
+
+
+def _picture(chunk: ImageChunk, folder: Path) -> ImagePart:
+    path = folder / chunk.path
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise MissingInputError(
+            f"the image chunk {path} is not there.", remedy=f"Materialise {_CONTEXT_ASSET} for this split again."
+        ) from error
+    return ImagePart(data=data, media_type="image/jpeg", width=chunk.width, height=chunk.height)
