@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dagster as dg
+from deepchart_dagster.contexts.variants import CONTEXT_VARIANT_VERSION
 
 from assets.outcome import materialized, no_errors_check, progress_log
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.contexts.variants import CONTEXT_VARIANT_VERSION
 from deepchart_dagster.partitions import splits
 from resources import BenchmarkResource, StorageResource, open_workbench
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
-
 from deepchart_dagster.metrics.dbt import ensure_manifest, prepare_build_copy, publish
+
 from resources import StorageResource, dbt_project, open_workbench
 
 
@@ -35,5 +35,7 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: S
     with open_workbench(storage) as bench:
         copy = prepare_build_copy(bench.settings.storage)
         # Without the environment variable dbt would not know which file to build in; it is set for this call only.
-        yield from dbt.cli(["build"], context=context, raise_on_error=True, env={"DEEPCHART_DUCKDB": str(copy)}).stream()
+        yield from dbt.cli(
+            ["build"], context=context, raise_on_error=True, env={"DEEPCHART_DUCKDB": str(copy)}
+        ).stream()
         publish(copy, bench.settings.storage)

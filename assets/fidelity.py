@@ -28,9 +28,7 @@ def _fidelity_asset(name: str, side: Side, description: str) -> dg.AssetsDefinit
         description=description,
         check_specs=[
             no_errors_check(name, model_splits),
-            dg.AssetCheckSpec(
-                IN_RANGE, asset=name, partitions_def=model_splits, description="Every F1 lies in 0…1."
-            ),
+            dg.AssetCheckSpec(IN_RANGE, asset=name, partitions_def=model_splits, description="Every F1 lies in 0…1."),
         ],
     )
     def fidelity(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dagster as dg
+from deepchart_dagster.contexts.ocr import RAW_DOCUMENT_VERSION
 
 from assets.outcome import materialized, no_errors_check
-from deepchart_dagster.contexts.ocr import RAW_DOCUMENT_VERSION
 from deepchart_dagster.partitions import documents
 from resources import StorageResource, open_workbench
 
@@ -22,5 +22,7 @@ def raw_documents(context: dg.AssetExecutionContext, storage: StorageResource) -
     with open_workbench(storage) as bench:
         summary = bench.raw_documents().run(context.partition_key)
         return materialized(
-            summary, means=["n_pages", "bytes"], where=bench.artifacts.folder("raw_documents", (), context.partition_key)
+            summary,
+            means=["n_pages", "bytes"],
+            where=bench.artifacts.folder("raw_documents", (), context.partition_key),
         )

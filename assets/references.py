@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dagster as dg
+from deepchart_dagster.scoring.references import REFERENCE_VERSION
 
 from assets.outcome import materialized, no_errors_check, progress_log
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
-from deepchart_dagster.scoring.references import REFERENCE_VERSION
 from resources import BenchmarkResource, SandboxResource, StorageResource, open_workbench
 
 COMPLETE = "references_complete"
@@ -19,7 +19,7 @@ COMPLETE = "references_complete"
     code_version=REFERENCE_VERSION,
     deps=["benchmark_queries"],
     kinds={"python"},
-    description="Reference data and chart of every query of a split: copied from the benchmark, or made by its programs.",
+    description="Reference data and chart of every query: copied from the benchmark, or made by its programs.",
     check_specs=[
         no_errors_check("references", splits),
         dg.AssetCheckSpec(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dagster as dg
+from deepchart_dagster.generation.charts import RENDERED_CHART_VERSION
 
 from assets.outcome import materialized, no_errors_check, progress_log
-from deepchart_dagster.generation.charts import RENDERED_CHART_VERSION
 from deepchart_dagster.partitions import ModelSplit, model_splits
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
 

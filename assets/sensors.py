@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dagster as dg
 
-from deepchart_dagster.partitions import DOCUMENTS_NAME, MODELS_NAME, documents, models
+from deepchart_dagster import partitions
+from deepchart_dagster.partitions import DOCUMENTS_NAME, MODELS_NAME
 from resources import ModelsResource, StorageResource, open_workbench
 
 
@@ -14,15 +15,15 @@ from resources import ModelsResource, StorageResource, open_workbench
     description="Adds models of models.yaml and registered documents as partitions; removed ones keep their results.",
 )
 def partitions_in_line(
-    context: dg.SensorEvaluationContext, storage: StorageResource, models_file: ModelsResource
+    context: dg.SensorEvaluationContext, storage: StorageResource, models: ModelsResource
 ) -> dg.SensorResult | dg.SkipReason:
-    with open_workbench(storage, models_file) as bench:
+    with open_workbench(storage, models) as bench:
         wanted = {
             MODELS_NAME: list(bench.models),
             DOCUMENTS_NAME: [document.id for document in bench.documents.list()],
         }
     requests: list[dg.AddDynamicPartitionsRequest | dg.DeleteDynamicPartitionsRequest] = []
-    for definition in (models, documents):
+    for definition in (partitions.models, partitions.documents):
         name = str(definition.name)
         present = set(context.instance.get_dynamic_partitions(name))
         if added := [key for key in wanted[name] if key not in present]:

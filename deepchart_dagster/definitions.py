@@ -92,7 +92,6 @@ defs = dg.Definitions(
         "storage": StorageResource(),
         "benchmark": BenchmarkResource(),
         "models": ModelsResource(),
-        "models_file": ModelsResource(),
         "judge": JudgeResource(),
         "ocr": OcrEngineResource(),
         "sandbox": SandboxResource(),

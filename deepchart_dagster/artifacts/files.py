@@ -28,6 +28,8 @@ def path_segment(name: str) -> str:
     """
     if not name:
         raise UsageError("an empty name has no place in storage.")
+    if not name.isprintable():
+        raise UsageError(f"the name {name!r} holds characters that cannot be shown.", remedy="Rename it.")
     segment = quote(name, safe=_SAFE + "/").replace("~", "%7E").replace("/", "~")
     if segment.startswith((".", "_")):
         segment = f"%{ord(segment[0]):02X}" + segment[1:]

@@ -46,7 +46,8 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
         as_json,
         {"materialized": [row.as_json() for row in rows], "problems": [str(failure) for failure in failures]},
         "\n".join(
-            f"{row.asset} {row.partition}: {'read' if row.n_computed else 'unchanged'}, {row.seconds:.1f} s" for row in rows
+            f"{row.asset} {row.partition}: {'read' if row.n_computed else 'unchanged'}, {row.seconds:.1f} s"
+            for row in rows
         ),
     )
     if failures and not rows:

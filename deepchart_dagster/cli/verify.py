@@ -21,8 +21,10 @@ def command(storage: str | None, as_json: bool) -> None:
         as_json,
         {"n_results": report.n_results, "n_files": report.n_files, "findings": findings},
         "\n".join(
-            [*(f"{finding['file']} {finding['message']}" for finding in findings),
-             f"{report.n_results} results, {report.n_files} files as recorded, {len(findings)} findings"]
+            [
+                *(f"{finding['file']} {finding['message']}" for finding in findings),
+                f"{report.n_results} results, {report.n_files} files as recorded, {len(findings)} findings",
+            ]
         ),
     )
     exit_with_errors(len(findings))

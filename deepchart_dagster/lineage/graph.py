@@ -52,7 +52,9 @@ def node(name: str) -> AssetNode:
     try:
         return BY_NAME[name]
     except KeyError:
-        raise UsageError(f"there is no asset {name!r} with partitions.", remedy=f"There are: {', '.join(BY_NAME)}.") from None
+        raise UsageError(
+            f"there is no asset {name!r} with partitions.", remedy=f"There are: {', '.join(BY_NAME)}."
+        ) from None
 
 
 @dataclass(frozen=True)

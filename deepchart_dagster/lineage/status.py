@@ -77,9 +77,7 @@ def _own_state(bench: Workbench, key: PartitionKey) -> Cell:
     done = [work for work in works if reusable(bench.artifacts, key.step, work)]
     errors = [work for work in works if (result := stored[work.uid]) is not None and result.is_error]
     outdated = [
-        work
-        for work in works
-        if (result := stored[work.uid]) is not None and not result.is_error and work not in done
+        work for work in works if (result := stored[work.uid]) is not None and not result.is_error and work not in done
     ]
     return Cell(
         key,

@@ -1,0 +1,117 @@
+"""``deepchart demo``: the main job end to end on the built-in mini benchmark, with scripted models."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.cli.common import common_options, emit, note, workbench
+from deepchart_dagster.cli.materialize import BEHIND, announce, outcome_json
+from deepchart_dagster.cli.pipeline import (
+    PipelineOutcome,
+    RunGroup,
+    Scope,
+    applicable_groups,
+    run_all,
+    run_groups,
+    select_assets,
+    sort_by_state,
+)
+from deepchart_dagster.cli.runs import Runs
+from deepchart_dagster.workbench import Workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.metrics.leaderboard import LeaderboardRow
+
+MODELS = ("oracle", "misreads")
+BENCHMARK = "mini"
+
+
+@click.command("demo")
+@common_options
+def command(storage: str | None, as_json: bool) -> None:
+    """Build the mini benchmark's PDFs, materialise every asset for two scripted models, print the leaderboard.
+
+    Needs no key and no network. A second run computes nothing again and says so.
+
+    Example: deepchart demo
+    """
+    begun = time.monotonic()
+    with workbench(storage, benchmarks=(BENCHMARK,)) as bench:
+        outcome = _materialize(bench)
+        rows = _leaderboard(bench)
+        report = bench.settings.storage / "report" / "index.html"
+    value = {
+        **outcome_json(outcome),
+        "leaderboard": [row.as_json() for row in rows],
+        "report": str(report),
+        "seconds": round(time.monotonic() - begun, 1),
+    }
+    emit(as_json, value, _text(bench, outcome, value["seconds"], rows))
+    if outcome.exit_code:
+        raise click.exceptions.Exit(outcome.exit_code)
+
+
+def _materialize(bench: Workbench) -> PipelineOutcome:
+    from deepchart_dagster.benchmark.mini import build_mini
+
+    note("building the mini benchmark: PDFs drawn by scripts, queries with references as programs")
+    build_mini(bench.settings.storage)
+    runs = Runs(bench.settings)
+    runs.sync_models(bench.models)
+    runs.sync_documents([document.id for document in bench.documents.list()])
+    scope = Scope(models=MODELS, splits=tuple(Split), documents=_documents(bench))
+    groups = applicable_groups(bench, run_groups(select_assets(runs, "*"), scope), scope)
+    return _run(bench, runs, groups, scope)
+
+
+def _documents(bench: Workbench) -> tuple[str, ...]:
+    return tuple(sorted({name for query in bench.library.queries() for name in query.document_ids}))
+
+
+def _run(bench: Workbench, runs: Runs, groups: list[RunGroup], scope: Scope) -> PipelineOutcome:
+    """Only what is behind runs; reports are rebuilt only where a score changed or they are not there."""
+    from deepchart_dagster.metrics.freshness import reports_are_fresh
+
+    chosen = sort_by_state(bench, groups, scope, BEHIND)
+    work = [group for group in chosen.behind if group.partition is not None]
+    reports = [group for group in chosen.behind if group.partition is None]
+    outcome = PipelineOutcome(rows=list(chosen.fresh))
+    if not work and reports_are_fresh(bench.settings.storage):
+        return outcome
+    # benchmark_queries comes first, reports last: both are groups without a partition.
+    done = run_all(runs, [*reports[:1], *work, *reports[1:]], announce)
+    outcome.rows += done.rows
+    outcome.failures += done.failures
+    return outcome
+
+
+def _leaderboard(bench: Workbench) -> list[LeaderboardRow]:
+    from deepchart_dagster.metrics.leaderboard import read_leaderboard
+
+    return read_leaderboard(bench.settings.storage, BENCHMARK)
+
+
+def _text(bench: Workbench, outcome: PipelineOutcome, seconds: object, rows: list[LeaderboardRow]) -> str:
+    from deepchart_dagster.metrics.leaderboard import format_leaderboard
+
+    reused = sum(row.n_reused for row in outcome.rows)
+    done = (
+        f"{outcome.n_computed} instance results computed, {reused} reused"
+        if outcome.n_computed
+        else f"Nothing was computed again: all {reused} instance results were there already"
+    )
+    storage = bench.settings.storage
+    return "\n".join(
+        [
+            format_leaderboard(rows),
+            "",
+            f"{done}, {outcome.n_error} in error, {seconds} s.",
+            f"Report   {storage / 'report' / 'index.html'}",
+            f"Tables   {bench.settings.duckdb_path} (DuckDB)",
+            f"UI       deepchart ui --storage {storage}",
+        ]
+    )

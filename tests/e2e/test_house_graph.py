@@ -1,0 +1,124 @@
+"""A snapshot of every asset: key, partitions, deps, group, checks. A change here is a change for users."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from deepchart_dagster.lineage.graph import NODES, PartitionKind
+
+DOCUMENTS = "documents"
+SPLITS = "split"
+MODEL_SPLITS = "model × split"
+
+SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
+    "benchmark_queries": (None, "benchmark", set(), {"has_queries"}),
+    "raw_documents": (DOCUMENTS, "documents", set(), {"no_errors"}),
+    "ocr_contexts": (DOCUMENTS, "documents", {"raw_documents"}, {"no_errors", "every_page_read"}),
+    "context_variants": (SPLITS, "contexts", {"benchmark_queries", "ocr_contexts"}, {"no_errors"}),
+    "references": (SPLITS, "references", {"benchmark_queries"}, {"no_errors", "references_complete"}),
+    "rubrics": (SPLITS, "references", {"references"}, {"no_errors"}),
+    "predicted_states": (MODEL_SPLITS, "predictions", {"context_variants"}, {"no_errors"}),
+    "rendered_charts": (MODEL_SPLITS, "predictions", {"predicted_states"}, {"no_errors"}),
+    "source_fidelity": (MODEL_SPLITS, "scores", {"predicted_states", "references"}, {"no_errors", "f1_in_range"}),
+    "derived_fidelity": (MODEL_SPLITS, "scores", {"predicted_states", "references"}, {"no_errors", "f1_in_range"}),
+    "execution_rate": (MODEL_SPLITS, "scores", {"rendered_charts"}, {"no_errors"}),
+    "visual_accuracy": (MODEL_SPLITS, "scores", {"rendered_charts", "rubrics"}, {"no_errors", "vas_in_range"}),
+    "metrics": (
+        None,
+        "reports",
+        {"source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"},
+        {"has_scores"},
+    ),
+    "report": (None, "reports", {"leaderboard"}, {"page_written"}),
+}
+DBT_MODELS = {"stg_scores", "stg_executions", "stg_calls", "leaderboard"}
+
+
+@pytest.fixture(scope="module")
+def definitions() -> dg.Definitions:
+    from deepchart_dagster.definitions import defs
+
+    return defs
+
+
+def _kind(partitions: dg.PartitionsDefinition[Any] | None) -> str | None:
+    if isinstance(partitions, dg.MultiPartitionsDefinition):
+        assert {dimension.name for dimension in partitions.partitions_defs} == {"model", "split"}
+        return MODEL_SPLITS
+    if isinstance(partitions, dg.DynamicPartitionsDefinition):
+        return str(partitions.name)
+    if isinstance(partitions, dg.StaticPartitionsDefinition):
+        return SPLITS
+    return None
+
+
+def test_every_asset_is_as_the_snapshot_says(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    found = {}
+    for key in graph.get_all_asset_keys():
+        name = key.to_user_string()
+        if name in DBT_MODELS:
+            continue
+        node = graph.get(key)
+        found[name] = (
+            _kind(node.partitions_def),
+            node.group_name,
+            {parent.to_user_string() for parent in node.parent_keys},
+            {check.name for check in node.check_keys},
+        )
+    assert found == SNAPSHOT
+
+
+def test_the_splits_are_the_paper_s(definitions: dg.Definitions) -> None:
+    partitions = definitions.resolve_asset_graph().get(dg.AssetKey("references")).partitions_def
+    assert partitions is not None
+    assert partitions.get_partition_keys() == [
+        "academic-normal",
+        "academic-long",
+        "finance-normal",
+        "finance-long",
+        "finance-ultra-long",
+        "ecosystem",
+    ]
+
+
+def test_dbt_models_stand_between_the_store_and_the_report(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    for name in DBT_MODELS:
+        node = graph.get(dg.AssetKey(name))
+        assert node.group_name == "reports"
+        assert node.partitions_def is None
+    ancestors = {key.to_user_string() for key in graph.get_ancestor_asset_keys(dg.AssetKey("leaderboard"))}
+    assert {"metrics", "stg_scores", "visual_accuracy", "raw_documents", "benchmark_queries"} <= ancestors
+
+
+def test_every_asset_says_what_it_is_and_of_which_version(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    for name in SNAPSHOT:
+        node = graph.get(dg.AssetKey(name))
+        assert node.description, name
+        if name in {asset.name for asset in NODES}:
+            assert node.code_version, name
+
+
+def test_the_domain_s_graph_and_dagster_s_agree(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    kinds = {PartitionKind.DOCUMENT: DOCUMENTS, PartitionKind.SPLIT: SPLITS, PartitionKind.MODEL_SPLIT: MODEL_SPLITS}
+    for asset in NODES:
+        node = graph.get(dg.AssetKey(asset.name))
+        assert _kind(node.partitions_def) == kinds[asset.kind]
+        parents = {parent.to_user_string() for parent in node.parent_keys} - {"benchmark_queries"}
+        assert parents == set(asset.upstream)
+
+
+def test_jobs_have_readable_names(definitions: dg.Definitions) -> None:
+    names = {job.name for job in definitions.resolve_all_job_defs() if not job.name.startswith("__")}
+    assert names == {"rebuild_contexts_from_pdfs", "prepare_split", "evaluate_model", "publish_reports"}
+
+
+def test_loading_sets_no_environment(definitions: dg.Definitions) -> None:
+    assert "DEEPCHART_STORAGE" not in os.environ
