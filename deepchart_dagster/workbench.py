@@ -162,7 +162,6 @@ class Workbench:
             client=self.client,
             judges=self.judges,
             prompts=self.prompts,
-            judge=self.settings.judge,
             rubric_writer=self.settings.rubric_writer,
         )
 
