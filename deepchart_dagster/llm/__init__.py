@@ -1,9 +1,15 @@
 """Asking models, once and traceably.
 
-model       requests and answers as values
-registry    models.yaml and judges.yaml
-client      calls through litellm: time-outs, retries, response cache, call ledger
-cache       content-addressed answers on disk
-ledger      one row an attempt: tokens, price, seconds, error class
-scripted    models, a rubric writer and a judge that are programs, behind the same litellm path
+model            requests and answers as values
+registry         models.yaml and judges.yaml (read strictly by yaml_file)
+client           what the stages call: response cache, single flight, retries, call ledger
+cache            content-addressed answers on disk
+ledger           one row an attempt: tokens, price, seconds, error class
+retry            the one retry policy
+litellm_call     one call: what is sent, what came back (messages by wire)
+litellm_library  litellm, imported late, quiet and offline
+provider_errors  what litellm raises, as errors of ours, without secrets (redaction)
+event_loop       what belongs to one event loop: concurrency, HTTP clients
+doctor           which keys are needed, and whether they are there
+scripted         models, a rubric writer and a judge that are programs, behind the same litellm path
 """

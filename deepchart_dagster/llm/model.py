@@ -95,7 +95,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class ChatAnswer:
-    """What came back. ``price_usd`` is None where the price is unknown, never 0 for that reason."""
+    """What came back.
+
+    price_usd           what the answer costs at the model's prices; None where unknown, never 0 for that reason
+    seconds             the provider's time for it (of the original call, where the answer came from the cache)
+    dropped_parameters  parameters that the provider does not know and was not sent
+    """
 
     text: str
     finish_reason: FinishReason
@@ -104,6 +109,12 @@ class ChatAnswer:
     seconds: float
     cached: bool
     key: str
+    dropped_parameters: tuple[str, ...] = ()
+
+    @property
+    def paid_usd(self) -> float | None:
+        """What this very call added to the bill: 0 where the answer came from the cache, None where unknown."""
+        return 0.0 if self.cached else self.price_usd
 
 
 class ChatModel(Protocol):

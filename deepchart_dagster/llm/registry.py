@@ -1,16 +1,34 @@
 """models.yaml and judges.yaml: which models exist, how they are reached, what they cost.
 
+    models.yaml   models: {slug: {litellm_model, protocols, parameters, …}}
+    judges.yaml   judges: {slug: …}, primary: slug, rubric_writer: slug,
+                  for_benchmark: {name: {primary: slug, rubric_writer: slug}}
+
 A slug is a Dagster partition key and a folder name; the provider's own name lives in ``litellm_model``.
-Prices, concurrency and time-outs change no output and are in no key.
+Prices, concurrency and time-outs change no output and are in no key. Keys of providers are no part of
+these files: litellm reads them from the environment.
 """
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
 
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
+
+from deepchart_dagster.artifacts.files import is_slug
 from deepchart_dagster.benchmark.model import Modality
+from deepchart_dagster.errors import ConfigurationError
+from deepchart_dagster.llm.yaml_file import YamlFile, did_you_mean
 
 SCRIPTED_PREFIX = "scripted/"
+
+# What the client itself says in every call, or what must not stand in a file.
+_NOT_PARAMETERS = frozenset(
+    {"model", "messages", "stream", "timeout", "max_retries", "num_retries", "drop_params", "api_base", "base_url"}
+)
+_SECRET_PARAMETERS = frozenset({"api_key", "extra_headers", "headers", "azure_ad_token", "vertex_credentials"})
 
 
 class Prices(BaseModel):
@@ -27,16 +45,18 @@ class ModelSpec(BaseModel):
 
     parameters     provider parameters sent with every call (reasoning_effort: low); part of every key
     context_window tokens of input and output together, as the provider states it
+    timeout_s      wall-clock cap of one attempt, seconds
+    api_base       another endpoint than the provider's own (a local server, a gateway)
     benchmarks     the benchmarks this model can be asked about; empty: all (scripted models know only mini)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     slug: str
-    litellm_model: str
+    litellm_model: str = Field(min_length=1)
     name: str = ""
     family: str = "other"
-    protocols: tuple[Modality, ...] = (Modality.TEXT,)
+    protocols: tuple[Modality, ...] = Field(default=(Modality.TEXT,), min_length=1)
     context_window: int = Field(default=128_000, gt=0)
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
     prices: Prices = Prices()
@@ -45,6 +65,23 @@ class ModelSpec(BaseModel):
     max_image_chunks: int | None = Field(default=None, gt=0)
     api_base: str | None = None
     benchmarks: tuple[str, ...] = ()
+
+    @field_validator("parameters")
+    @classmethod
+    def _only_parameters(cls, parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        for name in parameters:
+            if name in _SECRET_PARAMETERS:
+                raise ValueError(f"{name} can hold a secret; keys come from the environment")
+            if name in _NOT_PARAMETERS:
+                raise ValueError(f"{name} is set by the client and cannot be a parameter")
+        return parameters
+
+    @field_validator("api_base")
+    @classmethod
+    def _no_secret_in_address(cls, address: str | None) -> str | None:
+        if address and "@" in urlsplit(address).netloc:
+            raise ValueError("an address with a user or password in it; keys come from the environment")
+        return address
 
     @property
     def scripted(self) -> bool:
@@ -56,3 +93,110 @@ class ModelSpec(BaseModel):
 
     def knows(self, benchmark: str) -> bool:
         return not self.benchmarks or benchmark in self.benchmarks
+
+
+class BenchmarkJudges(BaseModel):
+    """Who judges one benchmark; None: as for all others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    primary: str | None = None
+    rubric_writer: str | None = None
+
+
+class JudgesFile(BaseModel):
+    """judges.yaml. ``override`` in the methods is a slug asked for on the command line or in a setting."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    judges: dict[str, ModelSpec]
+    primary: str
+    rubric_writer: str
+    for_benchmark: dict[str, BenchmarkJudges] = Field(default_factory=dict)
+
+    def judge_for(self, benchmark: str, override: str | None = None) -> ModelSpec:
+        """The model that answers rubric questions. Raises ConfigurationError for an unknown override."""
+        return self._find(override or self._of(benchmark).primary or self.primary)
+
+    def writer_for(self, benchmark: str, override: str | None = None) -> ModelSpec:
+        """The model that writes rubrics. Raises ConfigurationError for an unknown override."""
+        return self._find(override or self._of(benchmark).rubric_writer or self.rubric_writer)
+
+    def _of(self, benchmark: str) -> BenchmarkJudges:
+        return self.for_benchmark.get(benchmark, BenchmarkJudges())
+
+    def _find(self, slug: str) -> ModelSpec:
+        try:
+            return self.judges[slug]
+        except KeyError:
+            raise ConfigurationError(
+                f"judges.yaml has no judge {slug!r}{did_you_mean(slug, self.judges)}.",
+                remedy=f"It has: {', '.join(self.judges)}.",
+            ) from None
+
+
+class _ModelsFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    models: dict[str, ModelSpec]
+
+
+_File = TypeVar("_File", bound=BaseModel)
+
+
+def load_models(path: Path) -> dict[str, ModelSpec]:
+    """Slug -> model, in the file's order. Raises ConfigurationError with file, line, entry and remedy."""
+    return _load(path, "models", _ModelsFile).models
+
+
+def load_judges(path: Path) -> JudgesFile:
+    """Raises ConfigurationError with file, line, entry and remedy."""
+    file = YamlFile.read(path)
+    # A judge looks at charts: it need not say so.
+    _name_entries(file, "judges", protocols=[Modality.MULTIMODAL.value])
+    judges = file.validate(JudgesFile)
+    for place, slug in _references(judges):
+        if slug not in judges.judges:
+            raise file.error(
+                place,
+                f"no judge is called {slug!r}{did_you_mean(slug, judges.judges)}",
+                f"Name one of: {', '.join(judges.judges)}.",
+            )
+    return judges
+
+
+def _load(path: Path, section: str, kind: type[_File]) -> _File:
+    file = YamlFile.read(path)
+    _name_entries(file, section)
+    return file.validate(kind)
+
+
+def _name_entries(file: YamlFile, section: str, **defaults: JsonValue) -> None:
+    """Give every entry of ``section`` its slug, a name and the defaults; refuse slugs that cannot be."""
+    entries = file.section(section)
+    for slug, entry in entries.items():
+        place = (section, slug)
+        if not is_slug(slug):
+            raise file.error(
+                place,
+                f"{slug!r} cannot be a partition key and a folder name",
+                "Use letters, digits, '.', '_' and '-' (100 at most), beginning with a letter or digit; "
+                "the provider's own name belongs in litellm_model.",
+            )
+        if not isinstance(entry, dict):
+            raise file.error(place, "an entry is a mapping", "Give it at least 'litellm_model: provider/model'.")
+        if "slug" in entry:
+            raise file.error((*place, "slug"), "the slug is the entry's own key", "Remove this line.")
+        entries[slug] = {"name": slug, **defaults, **entry, "slug": slug}
+
+
+def _references(judges: JudgesFile) -> list[tuple[tuple[str, ...], str]]:
+    named: list[tuple[tuple[str, ...], str]] = [
+        (("primary",), judges.primary),
+        (("rubric_writer",), judges.rubric_writer),
+    ]
+    for benchmark, choice in judges.for_benchmark.items():
+        for field, slug in (("primary", choice.primary), ("rubric_writer", choice.rubric_writer)):
+            if slug is not None:
+                named.append((("for_benchmark", benchmark, field), slug))
+    return named

@@ -1,0 +1,202 @@
+"""Asking a model: from the response cache, or through litellm, one at a time for the same key, never paid twice.
+
+An answer is written to the cache before anything else happens with it: a kill at any moment loses at most
+the calls in flight. Every attempt leaves a row in the ledger.
+
+Scripted models are always asked anew: they cost nothing, and what they answer depends on this package's
+code, which no request names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from deepchart_dagster.artifacts.canonical import InputKey, canonical_json
+from deepchart_dagster.errors import ProviderError
+from deepchart_dagster.llm.cache import AnswerCache, StoredAnswer, summarised_parts
+from deepchart_dagster.llm.event_loop import loop_state
+from deepchart_dagster.llm.ledger import AttemptStatus, Ledger, LedgerRow, utc_now
+from deepchart_dagster.llm.litellm_call import Received, dropped_parameters, send, sent_parameters
+from deepchart_dagster.llm.litellm_library import litellm_library
+from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, Usage
+from deepchart_dagster.llm.provider_errors import Trouble, trouble
+from deepchart_dagster.llm.registry import ModelSpec, Prices
+from deepchart_dagster.llm.retry import RetryPolicy
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One request on its way. ``dropped``: parameters that its provider does not know and will not see."""
+
+    request: ChatRequest
+    key: InputKey
+    dropped: tuple[str, ...]
+
+    @property
+    def model(self) -> ModelSpec:
+        return self.request.model
+
+    def row(self, *, attempt: int, status: AttemptStatus, seconds: float) -> LedgerRow:
+        return LedgerRow(
+            time=utc_now(),
+            model=self.model.slug,
+            litellm_model=self.model.litellm_model,
+            purpose=self.request.purpose,
+            key=self.key.digest,
+            attempt=attempt,
+            status=status,
+            seconds=round(seconds, 3),
+            dropped_parameters=self.dropped,
+        )
+
+
+class LiteLLMClient:
+    """Implements llm.model.ChatModel over one storage root. Safe among tasks, threads and processes."""
+
+    def __init__(self, storage: Path, *, retry: RetryPolicy | None = None) -> None:
+        self._storage = storage
+        self._retry = retry or RetryPolicy()
+        self._cache = AnswerCache(storage)
+        self._ledger = Ledger(storage)
+        self._dropped: dict[str, tuple[str, ...]] = {}
+
+    async def complete(self, request: ChatRequest) -> ChatAnswer:
+        """The answer, paid at most once. An empty answer comes back as "": the stage decides what it means.
+
+        Raises ProviderError (or a subclass) when all attempts failed, StorageError when nothing can be kept.
+        """
+        key = request.key()
+        if request.model.scripted:
+            return _answer(await self._ask(request, key), request.model, cached=False)
+        begun = time.monotonic()
+        stored = await asyncio.to_thread(self._cache.get, key.digest)
+        if stored is None:
+            async with self._cache.asking(key.digest):
+                stored = await asyncio.to_thread(self._cache.get, key.digest)
+                if stored is None:
+                    return _answer(await self._ask(request, key), request.model, cached=False)
+        self._note_cached(_Call(request, key, stored.dropped_parameters), stored, time.monotonic() - begun)
+        return _answer(stored, request.model, cached=True)
+
+    async def _ask(self, request: ChatRequest, key: InputKey) -> StoredAnswer:
+        # Imported before the clock runs, and beside the loop: it takes seconds.
+        await asyncio.to_thread(litellm_library)
+        call = _Call(request, key, self._dropped_parameters(request))
+        state = await loop_state()
+        # The place is kept while waiting to try again: a model that is out of breath is asked less.
+        async with state.gate(request.model):
+            errors: list[ProviderError] = []
+            while True:
+                begun = time.monotonic()
+                result = await self._attempt(call, attempt=len(errors) + 1)
+                seconds = time.monotonic() - begun
+                if isinstance(result, Received):
+                    return await self._keep(call, result, attempt=len(errors) + 1, seconds=seconds)
+                errors.append(result.error)
+                wait_s = self._retry.wait_s(errors, result.retry_after_s)
+                self._note_failed(call, errors, wait_s, seconds)
+                if wait_s is None:
+                    raise result.error
+                await asyncio.sleep(wait_s)
+
+    async def _attempt(self, call: _Call, *, attempt: int) -> Received | Trouble:
+        begun = time.monotonic()
+        try:
+            # One asynchronous path of litellm ignores its time-out: this cap holds on all of them.
+            return await asyncio.wait_for(send(call.request, self._storage), call.model.timeout_s)
+        except asyncio.CancelledError:
+            self._ledger.append(call.row(attempt=attempt, status="cancelled", seconds=time.monotonic() - begun))
+            raise
+        except Exception as raised:  # noqa: BLE001 - whatever a provider's library raises becomes an error of ours
+            return trouble(call.model, raised)
+
+    async def _keep(self, call: _Call, received: Received, *, attempt: int, seconds: float) -> StoredAnswer:
+        stored = StoredAnswer(
+            key=call.key.digest,
+            model=call.model.litellm_model,
+            purpose=call.request.purpose,
+            text=received.text,
+            finish_reason=received.finish_reason,
+            input_tokens=received.usage.input_tokens,
+            output_tokens=received.usage.output_tokens,
+            seconds=round(seconds, 3),
+            answered_at=utc_now(),
+            answered_by=received.answered_by,
+            dropped_parameters=call.dropped,
+            parts=summarised_parts(call.request, call.key.parts),
+        )
+        if not call.model.scripted:
+            await asyncio.to_thread(self._cache.put, stored)
+        row = call.row(attempt=attempt, status="ok", seconds=seconds)
+        self._ledger.append(row.model_copy(update=_facts(stored, price_usd(call.model.prices, received.usage))))
+        return stored
+
+    def _note_cached(self, call: _Call, stored: StoredAnswer, seconds: float) -> None:
+        row = call.row(attempt=0, status="cached", seconds=seconds)
+        self._ledger.append(row.model_copy(update=_facts(stored, 0.0)))
+
+    def _note_failed(self, call: _Call, errors: list[ProviderError], wait_s: float | None, seconds: float) -> None:
+        error = errors[-1]
+        next_step = "given up" if wait_s is None else f"again in {wait_s:.1f} s"
+        log.warning("attempt %d: %s: %s (%s)", len(errors), type(error).__name__, error.message, next_step)
+        row = call.row(attempt=len(errors), status="error", seconds=seconds)
+        update = {
+            "error": type(error).__name__,
+            "http_status": error.status,
+            "message": error.message,
+            "retry_in_s": None if wait_s is None else round(wait_s, 3),
+        }
+        self._ledger.append(row.model_copy(update=update))
+
+    def _dropped_parameters(self, request: ChatRequest) -> tuple[str, ...]:
+        """Worked out, and said in the log, once for each model and set of parameters."""
+        parameters = sent_parameters(request)
+        name = canonical_json([request.model.litellm_model, request.model.api_base, parameters])
+        if name not in self._dropped:
+            dropped = self._dropped[name] = dropped_parameters(request.model, parameters)
+            if dropped:
+                log.warning("%s does not know %s: not sent.", request.model.litellm_model, ", ".join(dropped))
+        return self._dropped[name]
+
+
+def price_usd(prices: Prices, usage: Usage) -> float | None:
+    """US dollars; None where a price or a count is unknown."""
+    counted = (
+        (prices.input_per_million, usage.input_tokens),
+        (prices.output_per_million, usage.output_tokens),
+    )
+    total = 0.0
+    for price, tokens in counted:
+        if price is None or tokens is None:
+            return None
+        total += price * tokens / 1_000_000
+    return total
+
+
+def _facts(stored: StoredAnswer, price: float | None) -> dict[str, object]:
+    return {
+        "input_tokens": stored.input_tokens,
+        "output_tokens": stored.output_tokens,
+        "finish_reason": stored.finish_reason,
+        "price_usd": price,
+    }
+
+
+def _answer(stored: StoredAnswer, model: ModelSpec, *, cached: bool) -> ChatAnswer:
+    usage = Usage(input_tokens=stored.input_tokens, output_tokens=stored.output_tokens)
+    return ChatAnswer(
+        text=stored.text,
+        finish_reason=stored.finish_reason,
+        usage=usage,
+        price_usd=price_usd(model.prices, usage),
+        seconds=stored.seconds,
+        cached=cached,
+        key=stored.key,
+        dropped_parameters=stored.dropped_parameters,
+    )

@@ -1,0 +1,72 @@
+"""Which environment variables hold the keys of a model's provider. Names only: values are never read here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from deepchart_dagster.llm.registry import ModelSpec
+
+# Any one of the names will do. litellm's own check is asked for providers that are not here: it takes
+# seconds to import, and takes some providers' keys as present without looking (zai).
+_KEY_NAMES: dict[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "dashscope": ("DASHSCOPE_API_KEY",),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "groq": ("GROQ_API_KEY",),
+    "mistral": ("MISTRAL_API_KEY",),
+    "moonshot": ("MOONSHOT_API_KEY",),
+    "novita": ("NOVITA_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY"),
+    "xai": ("XAI_API_KEY",),
+    "zai": ("ZAI_API_KEY",),
+}
+
+
+@dataclass(frozen=True)
+class KeyStatus:
+    """What one model needs. ``names``: any one of them will do; empty: it needs no key."""
+
+    slug: str
+    litellm_model: str
+    names: tuple[str, ...]
+    present: bool
+
+    @property
+    def remedy(self) -> str:
+        return "" if self.present else f"Set {' or '.join(self.names)} in the environment."
+
+
+def key_status(model: ModelSpec, environ: Mapping[str, str] | None = None) -> KeyStatus:
+    environ = os.environ if environ is None else environ
+    names = () if model.scripted else _KEY_NAMES.get(model.litellm_model.split("/")[0])
+    if names is None:
+        return _ask_litellm(model)
+    return KeyStatus(
+        slug=model.slug,
+        litellm_model=model.litellm_model,
+        names=names,
+        present=not names or any(environ.get(name) for name in names),
+    )
+
+
+def key_statuses(models: Iterable[ModelSpec], environ: Mapping[str, str] | None = None) -> list[KeyStatus]:
+    return [key_status(model, environ) for model in models]
+
+
+def _ask_litellm(model: ModelSpec) -> KeyStatus:
+    from deepchart_dagster.llm.litellm_library import litellm_library
+
+    found = litellm_library().validate_environment(model=model.litellm_model)
+    missing = tuple(found["missing_keys"])
+    return KeyStatus(
+        slug=model.slug,
+        litellm_model=model.litellm_model,
+        names=missing,
+        present=bool(found["keys_in_environment"]),
+    )

@@ -1,0 +1,67 @@
+"""What belongs to one event loop: how many calls a model has in flight, and the HTTP clients.
+
+Every step runs a loop of its own (asyncio.run). A semaphore or an HTTP client of a loop that has ended
+must never meet the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import weakref
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Any
+
+from deepchart_dagster.llm.litellm_library import litellm_library
+from deepchart_dagster.llm.registry import ModelSpec
+
+
+@dataclass
+class LoopState:
+    gates: dict[tuple[str, int], asyncio.Semaphore] = field(default_factory=dict)
+    closer: AsyncGenerator[None, None] | None = None
+
+    def gate(self, model: ModelSpec) -> asyncio.Semaphore:
+        """Lets ``model.concurrency`` calls through at once."""
+        return self.gates.setdefault((model.litellm_model, model.concurrency), asyncio.Semaphore(model.concurrency))
+
+
+_states: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopState] = weakref.WeakKeyDictionary()
+
+
+async def loop_state() -> LoopState:
+    """The running loop's state. When that loop ends, its HTTP clients are closed and its state is forgotten."""
+    loop = asyncio.get_running_loop()
+    state = _states.get(loop)
+    if state is None:
+        state = _states[loop] = LoopState()
+        state.closer = _when_loop_ends(loop)
+        await anext(state.closer)
+    return state
+
+
+async def _when_loop_ends(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[None, None]:
+    """Suspended until asyncio.run shuts its generators down: the last moment when its clients can be closed."""
+    try:
+        yield
+    finally:
+        _states.pop(loop, None)
+        await _close_clients()
+
+
+async def _close_clients() -> None:
+    """Close and forget litellm's clients of the running loop, and only those: other threads have loops, too."""
+    cache = litellm_library().in_memory_llm_clients_cache
+    mine = cache.update_cache_key_with_event_loop("")
+    for key in [key for key in cache.cache_dict if key.endswith(mine)]:
+        client = cache.cache_dict.pop(key)
+        cache.ttl_dict.pop(key, None)
+        await _close(client)
+
+
+async def _close(client: Any) -> None:
+    close = getattr(client, "aclose", None) or getattr(client, "close", None)
+    done = close() if close else None
+    if inspect.isawaitable(done):
+        await done

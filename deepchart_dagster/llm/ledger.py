@@ -1,0 +1,101 @@
+"""The call ledger: one row an attempt, and one for every answer that the cache gave.
+
+    storage/llm/ledger/<day>-<process>.jsonl
+
+Each process appends to a file of its own, a whole line a write: nobody waits for anybody, and a kill can
+tear only a file's last line. Prices are US dollars at the time of the call, null where unknown; what the
+cache gave cost 0. Messages hold no secrets (llm.redaction).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from deepchart_dagster.artifacts.files import storage_errors
+from deepchart_dagster.llm.model import FinishReason, Purpose
+
+log = logging.getLogger(__name__)
+
+AttemptStatus = Literal["ok", "cached", "error", "cancelled"]
+
+
+class LedgerRow(BaseModel):
+    """One attempt.
+
+    time               UTC, when the attempt ended
+    attempt            counted from 1 within one request; 0 for an answer from the cache
+    price_usd          None where unknown
+    error              class name in errors.py; http_status where there was one
+    retry_in_s         the wait before the next attempt; None where there is none
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    time: str
+    model: str
+    litellm_model: str
+    purpose: Purpose
+    key: str
+    attempt: int
+    status: AttemptStatus
+    seconds: float
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    price_usd: float | None = None
+    finish_reason: FinishReason | None = None
+    error: str | None = None
+    http_status: int | None = None
+    message: str | None = None
+    retry_in_s: float | None = None
+    dropped_parameters: tuple[str, ...] = ()
+
+    @property
+    def cached(self) -> bool:
+        return self.status == "cached"
+
+
+class Ledger:
+    """Appends to the file of this process and day."""
+
+    def __init__(self, storage: Path) -> None:
+        self._folder = ledger_folder(storage)
+        self._token = uuid.uuid4().hex[:6]
+
+    def append(self, row: LedgerRow) -> None:
+        """Raises StorageError (no permission, disk full)."""
+        # The process number is asked for each time: a forked child must not share its parent's file.
+        path = self._folder / f"{row.time[:10]}-{os.getpid()}-{self._token}.jsonl"
+        line = (row.model_dump_json() + "\n").encode()
+        with storage_errors(path, "append to"):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as stream:
+                stream.write(line)
+
+
+def ledger_folder(storage: Path) -> Path:
+    return storage / "llm" / "ledger"
+
+
+def utc_now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def read_ledger(storage: Path) -> Iterator[LedgerRow]:
+    """All rows, file by file in order of day. A torn last line is passed over; any other bad one is logged."""
+    for path in sorted(ledger_folder(storage).glob("*.jsonl")):
+        with storage_errors(path, "read"):
+            lines = path.read_bytes().splitlines(keepends=True)
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield LedgerRow.model_validate_json(line)
+            except ValidationError as error:
+                if line.endswith(b"\n"):
+                    log.warning("%s, line %d: no ledger row (%s); passed over.", path, number, error.errors()[0]["msg"])

@@ -1,0 +1,101 @@
+"""One call through litellm: what is sent, what came back. No retries, no cache, no error mapping here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from deepchart_dagster.errors import BadProviderAnswer
+from deepchart_dagster.llm.litellm_library import litellm_library
+from deepchart_dagster.llm.model import ChatRequest, FinishReason, Usage
+from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.llm.wire import to_wire
+
+_FINISH_REASONS: dict[str | None, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "content_filter": "refusal",
+}
+
+
+@dataclass(frozen=True)
+class Received:
+    """A chat completion, read. ``answered_by``: the model's name in the provider's own words."""
+
+    text: str
+    finish_reason: FinishReason
+    usage: Usage
+    answered_by: str | None
+
+
+def sent_parameters(request: ChatRequest) -> dict[str, JsonValue]:
+    return {**request.model.parameters, **request.parameters}
+
+
+async def send(request: ChatRequest, storage: Path) -> Received:
+    """Raises whatever litellm raises, and BadProviderAnswer for an answer without choices."""
+    response = await litellm_library().acompletion(
+        model=request.model.litellm_model,
+        messages=to_wire(request.messages),
+        timeout=request.model.timeout_s,
+        max_retries=0,
+        num_retries=0,
+        drop_params=True,
+        **_endpoint_and_parameters(request, storage),
+    )
+    return _read(response)
+
+
+def _endpoint_and_parameters(request: ChatRequest, storage: Path) -> dict[str, Any]:
+    parameters = sent_parameters(request)
+    if request.model.scripted:
+        # litellm would drop the names that it knows (seed) and that a custom provider does not declare.
+        return {"api_base": str(storage), "extra_body": {"parameters": parameters}}
+    return {"api_base": request.model.api_base, **parameters}
+
+
+def dropped_parameters(model: ModelSpec, parameters: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """The parameters that change nothing of what the provider is sent: it does not know them."""
+    if model.scripted or not parameters:
+        return ()
+    litellm = litellm_library()
+    name, provider, _, _ = litellm.get_llm_provider(model.litellm_model, api_base=model.api_base)
+
+    def mapped(chosen: Mapping[str, JsonValue]) -> Any:
+        return litellm.utils.get_optional_params(model=name, custom_llm_provider=provider, drop_params=True, **chosen)
+
+    everything = mapped(parameters)
+    return tuple(
+        dropped
+        for dropped in sorted(parameters)
+        if mapped({name: value for name, value in parameters.items() if name != dropped}) == everything
+    )
+
+
+def _read(response: Any) -> Received:
+    if not response.choices:
+        raise BadProviderAnswer("the answer holds no choice.", remedy="Try again later.")
+    choice = response.choices[0]
+    refusal = getattr(choice.message, "refusal", None)
+    return Received(
+        text=_storable(choice.message.content or refusal or ""),
+        finish_reason="refusal" if refusal else _FINISH_REASONS.get(choice.finish_reason, "other"),
+        usage=_usage(getattr(response, "usage", None)),
+        answered_by=getattr(response, "model", None),
+    )
+
+
+def _storable(text: str) -> str:
+    """Half a surrogate pair, which JSON can carry and UTF-8 cannot, becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _usage(usage: Any) -> Usage:
+    """litellm writes 0 where the provider said nothing; no request has 0 input tokens."""
+    given = getattr(usage, "prompt_tokens", None) or None
+    made = getattr(usage, "completion_tokens", None)
+    return Usage(input_tokens=given, output_tokens=made if given or made else None)

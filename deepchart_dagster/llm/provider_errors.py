@@ -1,0 +1,186 @@
+"""What litellm raises, as errors of ours: which class, what it says, and how long the provider wants us to wait.
+
+    the wall-clock cap, a time-out of a layer below, HTTP 408 and 504   ProviderTimeout
+    429                                                                  RateLimited
+    429 because the money is used up, other 4xx                          ProviderRefusedRequest
+    an answer that is no chat completion                                 BadProviderAnswer
+    5xx, 529, reset and refused connections, anything else               ProviderError
+
+The messages are redacted, and the errors carry no cause: a traceback would print the original with its key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from deepchart_dagster.errors import (
+    BadProviderAnswer,
+    DeepChartError,
+    ProviderError,
+    ProviderRefusedRequest,
+    ProviderTimeout,
+    RateLimited,
+)
+from deepchart_dagster.llm.doctor import key_status
+from deepchart_dagster.llm.redaction import redact
+from deepchart_dagster.llm.registry import ModelSpec
+
+_LONGEST_MESSAGE = 400
+_MONEY = ("insufficient_quota", "exceeded your current quota", "insufficient balance", "billing")
+# 4xx that may go well a moment later.
+_PASSING_STATUSES = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A failed attempt. ``retry_after_s``: the provider's own wish, seconds; None where it named none."""
+
+    error: ProviderError
+    retry_after_s: float | None = None
+
+
+def trouble(model: ModelSpec, raised: BaseException) -> Trouble:
+    """What ``raised`` (by litellm, by the wall-clock cap, by a scripted model) means for us."""
+    chain = list(_chain(raised))
+    ours = next((error for error in chain if isinstance(error, DeepChartError)), None)
+    if ours is not None:
+        return Trouble(_from_ours(model, ours))
+    wish = _retry_after_s(chain)
+    return Trouble(_classify(model, raised, chain, wish), wish)
+
+
+def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException], wish: float | None) -> ProviderError:
+    status = _status(chain)
+    said = f"{_who(model)}: {_words(raised)}"
+    if isinstance(raised, TimeoutError):
+        return _timeout(model)
+    if type(raised).__name__ in {"Timeout", "APITimeoutError"} or status == 504:
+        return ProviderTimeout(said, remedy="Raise timeout_s, or try again later.", status=status)
+    if status == 429 and not any(word in said.lower() for word in _MONEY):
+        return RateLimited(said, remedy="Lower its concurrency.", status=status, retry_after_s=wish)
+    if status is not None and 400 <= status < 500 and (status == 429 or status not in _PASSING_STATUSES):
+        return ProviderRefusedRequest(said, remedy=_refusal_remedy(model, status), status=status)
+    if any(isinstance(error, ImportError) for error in chain):
+        return ProviderRefusedRequest(said, remedy="Install what this provider needs.")
+    if status is None and not any(_is_connection_trouble(error) for error in chain):
+        return BadProviderAnswer(said, remedy="Check the endpoint (api_base) and the model's name.")
+    return ProviderError(said, remedy="Try again later; what is answered is kept.", status=status)
+
+
+def _from_ours(model: ModelSpec, error: DeepChartError) -> ProviderError:
+    if isinstance(error, ProviderError):
+        status = error.status
+        return type(error)(f"{_who(model)}: {redact(error.message)}", remedy=error.remedy, status=status)
+    return ProviderRefusedRequest(f"{_who(model)}: {redact(error.message)}", remedy=error.remedy)
+
+
+def _timeout(model: ModelSpec) -> ProviderTimeout:
+    return ProviderTimeout(
+        f"{_who(model)}: no answer within {model.timeout_s:g} s.",
+        remedy="Raise timeout_s for this model, or try again later.",
+    )
+
+
+def _refusal_remedy(model: ModelSpec, status: int) -> str:
+    if status in (401, 403):
+        names = key_status(model).names
+        return f"Check {' or '.join(names)} in the environment." if names else "Check the provider's key."
+    if status in (402, 429):
+        return "Check the account's balance and limits at the provider."
+    if status == 404:
+        return "Check litellm_model and api_base of this model."
+    return "Check this model's parameters and context_window."
+
+
+def _who(model: ModelSpec) -> str:
+    return f"{model.slug} ({model.litellm_model})"
+
+
+def _words(raised: BaseException) -> str:
+    text = " ".join(redact(str(raised) or type(raised).__name__).split())
+    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _status(chain: list[BaseException]) -> int | None:
+    """The status that the provider sent. litellm calls many things 500 that never were an HTTP status."""
+    status = getattr(chain[0], "status_code", None)
+    if not isinstance(status, int):
+        return None
+    return status if status != 500 or any(_has_response(error, status) for error in chain) else None
+
+
+def _has_response(error: BaseException, status: int) -> bool:
+    response = getattr(error, "response", None)
+    module = type(error).__module__
+    return not module.startswith("litellm") and getattr(response, "status_code", None) == status
+
+
+def _is_connection_trouble(error: BaseException) -> bool:
+    module = type(error).__module__.split(".")[0]
+    name = type(error).__name__
+    if isinstance(error, json.JSONDecodeError):
+        return False
+    return (
+        isinstance(error, OSError)
+        or module in {"aiohttp", "httpcore", "h11"}
+        or (
+            module in {"httpx", "openai"}
+            and name.endswith(
+                ("ConnectError", "ConnectionError", "ReadError", "WriteError", "ProtocolError", "NetworkError")
+            )
+        )
+    )
+
+
+def _retry_after_s(chain: list[BaseException]) -> float | None:
+    for error in chain:
+        for headers in (
+            getattr(getattr(error, "response", None), "headers", None),
+            getattr(error, "litellm_response_headers", None),
+        ):
+            wish = _from_headers(headers) if headers else None
+            if wish is not None:
+                return wish
+    # Google says it in the body.
+    said = re.search(r'"retryDelay":\s*"([\d.]+)s"', str(chain[0]))
+    return float(said.group(1)) if said else None
+
+
+def _from_headers(headers: Mapping[str, Any]) -> float | None:
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    return seconds if seconds is not None or not value else _until(str(value))
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def _until(date: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,161 @@
+"""A YAML file read strictly: no name twice, every complaint with file, line, place and remedy in one line."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic_core import ErrorDetails
+
+from deepchart_dagster.errors import ConfigurationError
+
+Place = tuple[str, ...]
+_Model = TypeVar("_Model", bound=BaseModel)
+
+# Deeper than any place we name; also ends the walk through a document that contains itself.
+_MAX_DEPTH = 8
+
+
+@dataclass(frozen=True)
+class YamlFile:
+    """``lines`` holds the line (from 1) of every mapping member, by its path of names."""
+
+    path: Path
+    value: dict[str, JsonValue]
+    lines: dict[Place, int]
+
+    @classmethod
+    def read(cls, path: Path) -> YamlFile:
+        """Raises ConfigurationError: no such file, not UTF-8, invalid YAML, a name that comes twice."""
+        text = _read_text(path)
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise _yaml_error(path, error) from None
+        except (ValueError, RecursionError) as error:
+            raise ConfigurationError(f"{path}: {error}.", remedy="Correct the file.") from None
+        if not isinstance(value, dict):
+            raise ConfigurationError(f"{path}: a mapping is expected at the top.", remedy="See the file that ships.")
+        file = cls(path=path, value=value, lines={})
+        _note_lines(file, node, ())
+        return file
+
+    def section(self, name: str) -> dict[str, JsonValue]:
+        """A top-level mapping. Raises ConfigurationError where it is absent or something else."""
+        section = self.value.get(name)
+        if not isinstance(section, dict):
+            raise self.error(
+                (name,), f"'{name}:' must be there and be a mapping of entries", "See the file that ships."
+            )
+        return section
+
+    def validate(self, kind: type[_Model]) -> _Model:
+        """The file as ``kind``. Types are strict: '4' is no number and true is no count."""
+        try:
+            text = json.dumps(self.value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(
+                f"{self.path}: {error}.", remedy="Write dates in quotes; .nan and .inf are no settings."
+            ) from None
+        try:
+            return kind.model_validate_json(text, strict=True)
+        except ValidationError as error:
+            raise self._first_error(kind, error) from None
+
+    def error(self, place: Place, what: str, remedy: str) -> ConfigurationError:
+        line = self._line(place)
+        at = f"{self.path}, line {line}" if line else str(self.path)
+        return ConfigurationError(f"{at}: {'.'.join(place)}: {what}.", remedy=remedy)
+
+    def _line(self, place: Place) -> int | None:
+        """The line of the place itself, or of the nearest thing around it (a missing member has none)."""
+        while place:
+            if place in self.lines:
+                return self.lines[place]
+            place = place[:-1]
+        return None
+
+    def _first_error(self, kind: type[BaseModel], error: ValidationError) -> ConfigurationError:
+        first = error.errors(include_url=False)[0]
+        place = tuple(str(part) for part in first["loc"])
+        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        if first["type"] == "extra_forbidden":
+            known = _known_names(kind, place[:-1])
+            guess = did_you_mean(place[-1], known)
+            return self.error(place, f"unknown key{guess}{more}", f"Known keys: {', '.join(known)}.")
+        return self.error(place, f"{_in_words(first)}{more}", "Correct the file and run again.")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` with the nearest known name, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}.", remedy="Give the path of a file.") from None
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path} is not UTF-8 (byte {error.start}).", remedy="Save it as UTF-8.") from None
+
+
+def _yaml_error(path: Path, error: yaml.YAMLError) -> ConfigurationError:
+    mark = getattr(error, "problem_mark", None)
+    at = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
+    what = " ".join(str(getattr(error, "problem", None) or error).split())
+    return ConfigurationError(f"{at}: invalid YAML: {what}.", remedy="Correct that line; indent with spaces.")
+
+
+def _note_lines(file: YamlFile, node: yaml.Node | None, place: Place) -> None:
+    if not isinstance(node, yaml.MappingNode) or len(place) >= _MAX_DEPTH:
+        return
+    for key, member in node.value:
+        line = key.start_mark.line + 1
+        name = str(key.value)
+        inside = (*place, name)
+        if key.tag != "tag:yaml.org,2002:str":
+            if key.tag.endswith(":merge"):
+                continue
+            raise ConfigurationError(
+                f"{file.path}, line {line}: {'.'.join(inside)}: {name!r} is read as no text.",
+                remedy="Write it in quotes.",
+            )
+        if inside in file.lines:
+            raise ConfigurationError(
+                f"{file.path}, line {line}: {'.'.join(inside)} stands twice (first on line {file.lines[inside]}).",
+                remedy="Remove or rename one of them.",
+            )
+        file.lines[inside] = line
+        _note_lines(file, member, inside)
+
+
+def _in_words(detail: ErrorDetails) -> str:
+    if detail["type"] == "missing":
+        return "is missing"
+    message = detail["msg"].removeprefix("Value error, ")
+    # Our own checks say what they mean, and what they refuse may be a secret: it is not repeated.
+    given = None if detail["type"] == "value_error" else detail.get("input")
+    short = repr(given) if given is not None and not isinstance(given, dict | list) else ""
+    return f"{message[:1].lower()}{message[1:]}" + (f", not {short[:80]}" if short else "")
+
+
+def _known_names(kind: type[BaseModel], place: Place) -> list[str]:
+    """The field names of the model that stands at ``place`` inside ``kind``."""
+    current: Any = kind
+    for part in place:
+        if isinstance(current, type) and issubclass(current, BaseModel):
+            current = current.model_fields[part].annotation if part in current.model_fields else None
+        else:
+            current = get_args(current)[-1] if get_args(current) else None
+    if not (isinstance(current, type) and issubclass(current, BaseModel)):
+        return []
+    return [name for name in current.model_fields if name != "slug"]
