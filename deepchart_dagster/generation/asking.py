@@ -118,8 +118,12 @@ def text_tokens(messages: Sequence[Message]) -> int:
 
 def write_messages(folder: Path, messages: Sequence[Message], given: Mapping[str, JsonValue]) -> None:
     """``messages.json``: texts as sent, pictures by the hash of their bytes; ``given`` is what was counted and cut."""
-    rows = [{"role": message.role, "parts": [_part(part) for part in message.parts]} for message in messages]
-    write_json(folder / MESSAGES_NAME, {"format": MESSAGES_FORMAT, "messages": rows, "input": dict(given)})
+    record = {"format": MESSAGES_FORMAT, "messages": messages_json(messages), "input": dict(given)}
+    write_json(folder / MESSAGES_NAME, record)
+
+
+def messages_json(messages: Sequence[Message]) -> list[JsonValue]:
+    return [{"role": message.role, "parts": [_part(part) for part in message.parts]} for message in messages]
 
 
 def _part(part: TextPart | ImagePart) -> dict[str, JsonValue]:
