@@ -120,8 +120,8 @@ def _against_each_other(drawing: Drawing) -> Iterator[Form]:
 def _clouds(drawing: Drawing) -> Iterator[Form]:
     for cloud in drawing.clouds:
         name = cloud.name if len(drawing.clouds) > 1 else None
-        yield ask_order.Tendency(ask_order.tendency(cloud), name)
-        yield ask_order.HighestLies(ask_order.side_of_highest(cloud), name)
+        yield from (ask_order.Tendency(direction, name) for direction in ("rise", "fall"))
+        yield from (ask_order.HighestLies(side, name) for side in ("left", "right"))
 
 
 def _cells(cells: tuple[Cell, ...]) -> Iterator[Form]:
