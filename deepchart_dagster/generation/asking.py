@@ -204,13 +204,14 @@ def _observed_of_answer(answer: ChatAnswer) -> dict[str, JsonValue]:
     """``calls`` and ``price_usd`` are what this run took; tokens and ``answer_price_usd`` belong to the answer."""
     return {
         "calls": 0 if answer.cached else 1,
-        "price_usd": 0.0 if answer.cached else answer.price_usd,
+        "price_usd": answer.paid_usd,
         "answer_price_usd": answer.price_usd,
         "input_tokens": answer.usage.input_tokens,
         "output_tokens": answer.usage.output_tokens,
         "call_seconds": answer.seconds,
         "finish_reason": answer.finish_reason,
         "answer_key": answer.key,
+        "dropped_parameters": list(answer.dropped_parameters),
     }
 
 

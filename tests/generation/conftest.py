@@ -254,5 +254,3 @@ def house(tmp_path: Path) -> House:
         made.put_context(uid, Split.FINANCE_NORMAL, {"Balance_Sheet.md": f"# Acme\nrevenue of {uid} 100.0"})
     made.put_context(REPORT, Split.ECOSYSTEM, {}, n_chunks=3)
     return made
-
-
