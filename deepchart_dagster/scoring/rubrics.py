@@ -8,7 +8,7 @@ VAS counts the valid ones. An aspect that stays short of its minimum after that 
 How an instance ends:
 
 ok               every aspect was written and at least one question is valid
-not_applicable   the record names no reference chart and no program that draws it
+not_applicable   the record has no reference chart
 error            the chart is not there, the writer wrote nothing complete, a call brought no answer
 """
 
@@ -128,19 +128,19 @@ class RubricStage:
 
 def _without_chart(query: Query) -> Work:
     """The record names a chart that is not there (an error), or none at all (nothing to ask about)."""
-    named = query.references.chart_image or query.references.stage2_python or query.references.stage2_html
+    named = query.references.chart_image
     key = InputKey.of(version=RUBRIC_VERSION, chart=None, named=named)
     if named is None:
         return Work(query.uid, key, _nothing_to_ask)
     missing = MissingInputError(
-        f"{query.uid}: there is no reference chart; its record names {named}.",
-        remedy="Put that file where the record names it, import the benchmark again, materialise references.",
+        f"{query.uid}: the reference chart {named} that its record names is missing or no PNG.",
+        remedy="Put it where the record names it, import the benchmark again, materialise references.",
     )
     return Work(query.uid, key, blocked=missing)
 
 
 async def _nothing_to_ask(folder: Path) -> Outcome:
-    return Outcome.not_applicable("no_reference_chart", "the record names no reference chart")
+    return Outcome.not_applicable("no_reference_chart", "the record has no reference chart")
 
 
 @dataclass(frozen=True)
