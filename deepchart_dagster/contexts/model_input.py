@@ -9,6 +9,7 @@ What was left out is recorded in tokens, files, chunks and the last page that is
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ _CHUNK_CAPS = ((128 * 1024, 32), (256 * 1024, 48), (512 * 1024, 64))
 _LARGEST_CHUNK_CAP = 120
 # Vision models that say how they count take one token for some 750 to 784 pixels.
 _PIXELS_PER_TOKEN = 750
+# Documents are written page by page, each after such a line (contexts.ocr).
+_PAGE_MARK = re.compile(r"^<!-- page (\d+) -->$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,7 @@ class _Text:
 def _read(file: ContextFile, folder: Path) -> _Text:
     path = folder / file.path
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode("utf-8")  # line ends as they are
     except FileNotFoundError as error:
         raise MissingInputError(
             f"the context file {path} is not there.", remedy="Materialise context_variants for this split again."
@@ -197,6 +200,14 @@ def _cut(texts: Sequence[_Text], documents: Sequence[InputDocument], used: int, 
         tokens=sum(text.tokens for text in texts) - used,
         files=tuple(text.label for text in texts[len(documents) :]),
         cut_file=last.label if last is not None and partly else None,
-        last_page=None,
+        last_page=_last_page(last.file, documents[-1].text) if last is not None and partly else None,
         chunks=n_chunks,
     )
+
+
+def _last_page(file: ContextFile, kept: str) -> int | None:
+    """Where ``kept`` ends: after the last page mark in it, or on the only page that the file has."""
+    marks = _PAGE_MARK.findall(kept)
+    if marks:
+        return int(marks[-1])
+    return file.pages[0] if len(file.pages) == 1 else None

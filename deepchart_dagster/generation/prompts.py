@@ -7,12 +7,13 @@ every prompt is part of the key of what was made with it.
 |---------------------------------|-------------------------------------------------------------------------------|
 | stage1                          | chart_type, chart_purpose, chart_layout, documents, chunks, data              |
 | stage2                          | code_type, chart_type, chart_purpose, chart_layout, json_data                 |
-| rubric_<aspect>                 | gen_parameter (JSON text: chart_type, chart_purpose, chart_layout)            |
+| rubric_<aspect>                 | gen_parameter (JSON: chart_type, chart_purpose, chart_layout), avoid          |
 | judge                           | question                                                                      |
 
-``chart_type`` and ``chart_layout`` may be None: our prompts then leave their line out. ``documents`` are mappings
-{title, document_id, name, text}, ``chunks`` {index, document_id, first_page, last_page}. ``data`` is made here from
-both (``context_block``), so that every prompt set shows a context in one layout, which scripted models read too:
+``chart_type`` and ``chart_layout`` may be None: our prompts then leave their line out. ``avoid`` lists questions of an
+earlier rubric that did not hold. ``documents`` are mappings {title, document_id, name, text}, ``chunks`` {index,
+document_id, first_page, last_page}. ``data`` is made here from both (``context_block``), so that every prompt set
+shows a context in one layout, which scripted models read too:
 
     ### Document 1: <title> [<document_id>] (<name>)
     ````
