@@ -7,7 +7,6 @@ where a field says so. Provider keys are read by litellm from their own variable
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -46,7 +45,7 @@ class Settings(BaseModel):
     chart_timeout_s: float = Field(default=120.0, gt=0, description="paper B.1; part of the key")
     sandbox: str = Field(
         default="auto",
-        pattern="^(auto|namespaces|landlock|container|trusted)$",
+        pattern="^(auto|namespaces|landlock|trusted)$",
         description="sandbox tier; 'trusted' runs programs without isolation, and says so",
     )
     ocr_engine: str = Field(
@@ -64,15 +63,14 @@ class Settings(BaseModel):
         return self.storage / "dagster_home"
 
 
-def load_settings(environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
+def load_settings(**overrides: object) -> Settings:
     """Settings from the environment, with ``overrides`` (command line options) on top; None leaves as is.
 
     Raises ConfigurationError that names the variable, its value and what is allowed.
     """
-    environ = os.environ if environ is None else environ
     values: dict[str, object] = {}
     for name in Settings.model_fields:
-        raw = environ.get(_PREFIX + name.upper())
+        raw = os.environ.get(_PREFIX + name.upper())
         if raw:
             values[name] = tuple(filter(None, raw.split(","))) if name == "benchmarks" else raw
     values.update({name: value for name, value in overrides.items() if value is not None})

@@ -1,0 +1,79 @@
+"""Is this a valid chart image? (paper, appendix B.1: decodes, at least a minimum size, not blank)
+
+The paper names a minimum file size and gives no figure. Ours: MIN_BYTES, MIN_SIDE_PX. The header is judged before
+anything is decoded, so an image that would unpack to gigabytes is refused at the cost of reading 33 bytes.
+
+*Blank* means: no ink beyond the background. The image is laid on white (what a reader of a transparent chart
+sees); the background is the commonest colour of its outermost pixels; ink is every pixel that differs from it by
+more than INK_TOLERANCE in some channel. Fewer than MIN_INK_PX such pixels are blank. So a lone small dot, a single
+hairline, one short label or a bare pair of axes are valid, and a canvas of one colour is not, whichever colour.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from dataclasses import dataclass
+
+MIN_BYTES = 100
+MIN_SIDE_PX = 50
+MAX_PIXELS = 40_000_000
+INK_TOLERANCE = 8
+MIN_INK_PX = 8
+RULES_VERSION = 1
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HEADER = struct.Struct(">8sI4sII")
+
+
+@dataclass(frozen=True)
+class ImageVerdict:
+    """``problem`` is empty for a valid image; width and height are in pixels, 0 where there is no header."""
+
+    problem: str
+    width: int = 0
+    height: int = 0
+
+
+def judge_png(data: bytes) -> ImageVerdict:
+    """The verdict on a chart program's output file."""
+    if len(data) < MIN_BYTES:
+        return ImageVerdict(f"the image has {len(data)} bytes, at least {MIN_BYTES} are needed")
+    signature, length, chunk, width, height = _HEADER.unpack_from(data)
+    if signature != _SIGNATURE or chunk != b"IHDR" or length != 13:
+        return ImageVerdict("the file is no PNG image")
+    if width * height > MAX_PIXELS:
+        return ImageVerdict(f"the image is {width}×{height}, at most {MAX_PIXELS} pixels are decoded", width, height)
+    if min(width, height) < MIN_SIDE_PX:
+        return ImageVerdict(
+            f"the image is {width}×{height}, at least {MIN_SIDE_PX}×{MIN_SIDE_PX} is needed", width, height
+        )
+    return ImageVerdict(_content_problem(data), width, height)
+
+
+def _content_problem(data: bytes) -> str:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
+            image.load()
+            ink = _ink_pixels(image)
+    except (OSError, ValueError, SyntaxError, MemoryError, struct.error, Image.DecompressionBombError) as error:
+        return f"the image does not decode: {error}"
+    return "" if ink >= MIN_INK_PX else f"the image is blank: {ink} pixels differ from the background"
+
+
+def _ink_pixels(image: object) -> int:
+    """Pixels that differ from the background; ``image`` is a loaded PIL image."""
+    import numpy as np
+    from PIL import Image
+
+    assert isinstance(image, Image.Image)
+    layers = image.convert("RGBA")
+    paper = Image.new("RGBA", layers.size, "white")
+    pixels = np.asarray(Image.alpha_composite(paper, layers).convert("RGB"))
+    border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    colours, counts = np.unique(border, axis=0, return_counts=True)
+    background = colours[counts.argmax()].astype(np.int16)
+    difference = np.abs(pixels.astype(np.int16) - background).max(axis=2)
+    return int((difference > INK_TOLERANCE).sum())

@@ -1,0 +1,274 @@
+"""The one way to run a generated program: picks sandbox or browser, judges what was left, never lets it out.
+
+Stage 1 runs as ``python this.py output.json``, stage 2 as ``python this.py output.png``; an HTML program is a page
+that Chromium draws. A program that misbehaves gets a result that says so; only a host that cannot hold programs
+raises.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from pydantic import JsonValue
+
+from deepchart_dagster.benchmark.model import CodeType
+from deepchart_dagster.errors import ConfigurationError, SandboxUnavailable
+from deepchart_dagster.execution import drawn, images, states
+from deepchart_dagster.execution.browser import Browser, find_browser
+from deepchart_dagster.execution.libraries import ChartLibraries
+from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
+from deepchart_dagster.execution.pages import PageRenderer
+from deepchart_dagster.execution.sandbox import tiers
+from deepchart_dagster.execution.sandbox.keeper.request import SETUP_FAILED, Report, Request
+from deepchart_dagster.execution.sandbox.process import Keepers
+from deepchart_dagster.execution.sandbox.runtime import Runtime, interpreter_paths
+
+_MIB = 1 << 20
+_STREAM_MB = 16
+_PROBE_LIMITS = Limits(wall_s=30.0, work_mb=16)
+_FONT_LIMITS = Limits(wall_s=120.0, work_mb=64)
+_LIBRARIES = ("matplotlib", "numpy", "pandas", "scipy", "seaborn", "pillow")
+_OUTPUT_NAMES = {1: "output.json", 2: "output.png"}
+_ENDED_BY_KEEPER = {
+    "streams": f"ended: it wrote more than {_STREAM_MB} MiB to stdout or stderr",
+    "disk": "ended: it wrote more files than its work folder may hold",
+}
+
+
+class LocalRunner:
+    """Runs programs on this machine, at most ``workers`` at once. Safe to use from several threads.
+
+    tier         "auto" (the best safe one), "namespaces", "landlock", or "trusted" (no isolation)
+    browser      path of a Chromium; None: looked for at the first page
+    libraries    a node_modules folder with chart libraries for pages; None: DEEPCHART_CHART_LIBRARIES
+    cache        where matplotlib's font list is kept; None: the user's cache folder
+    """
+
+    def __init__(
+        self,
+        tier: str = "auto",
+        workers: int | None = None,
+        *,
+        browser: Path | None = None,
+        libraries: Path | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        if tier not in ("auto", *tiers.TIERS):
+            raise ConfigurationError(
+                f"The sandbox tier {tier!r} is not known; there are: auto, {', '.join(tiers.TIERS)}."
+            )
+        self._wanted_tier = tier
+        self._browser = browser
+        self._cache = cache
+        self._slots = threading.BoundedSemaphore(workers or os.cpu_count() or 1)
+        self._lock = threading.RLock()
+        self._runtime: Runtime | None = None
+        self._keepers: Keepers | None = None
+        self._tier = ""
+        self._font_list: Path | None = None
+        self._pages: PageRenderer | None = None
+        self._libraries = ChartLibraries.from_folder(libraries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def run(self, program: Program) -> RunResult:
+        """Blocks until the program has ended. Never raises for what the program does.
+
+        Raises SandboxUnavailable or BrowserUnavailable where this host cannot hold it, InfrastructureError
+        where the machinery around it died.
+        """
+        with self._slots:
+            if program.backend is CodeType.HTML:
+                return self._page_renderer().render(program.source, program.limits)
+            return self._run_python(program)
+
+    def identity(self, stage: Literal[1, 2], backend: CodeType) -> dict[str, JsonValue]:
+        """What of this room an output depends on: for input keys. The tier is not in it: it changes no output."""
+        if backend is CodeType.HTML:
+            browser = self._known_browser
+            return {
+                "chromium": browser.major if browser else None,
+                "chart_libraries": dict(self._libraries.versions()),
+                "image_rules": images.RULES_VERSION,
+                "drawn": drawn.FORMAT,
+            }
+        rules: dict[str, JsonValue] = (
+            {"json_limits": [states.MAX_BYTES, states.MAX_DEPTH]}
+            if stage == 1
+            else {"image_rules": images.RULES_VERSION, "drawn": drawn.FORMAT}
+        )
+        return {"libraries": dict(library_versions()), **rules}
+
+    @property
+    def tier(self) -> str:
+        """The sandbox tier that holds Python programs. Raises SandboxUnavailable."""
+        self._prepare_python()
+        return self._tier
+
+    def close(self) -> None:
+        """Ends what runs and removes what was put on disk. The runner cannot be used afterwards."""
+        if self._pages:
+            self._pages.close()
+        if self._keepers:
+            self._keepers.close()
+        with self._lock:
+            if self._runtime:
+                self._runtime.remove()
+
+    @cached_property
+    def _known_browser(self) -> Browser | None:
+        return find_browser(self._browser)
+
+    def _page_renderer(self) -> PageRenderer:
+        with self._lock:
+            if self._pages is None:
+                self._pages = PageRenderer(self._known_browser, self._libraries)
+            return self._pages
+
+    def _run_python(self, program: Program) -> RunResult:
+        runtime, keepers = self._prepare_python()
+        request = _request(program, self._tier, runtime, self._font_list)
+        report = keepers.run(request, program.source.encode("utf-8", "surrogatepass"))
+        return _judge(program, self._tier, report)
+
+    def _prepare_python(self) -> tuple[Runtime, Keepers]:
+        with self._lock:
+            if self._keepers is None or self._runtime is None:
+                self._runtime = Runtime.prepare()
+                self._keepers = Keepers(self._runtime.code)
+            if not self._tier:
+                self._tier = tiers.choose(self._wanted_tier, self._probe)
+                self._font_list = self._runtime.font_list(self._cache or _user_cache(), self._run_own)
+            return self._runtime, self._keepers
+
+    def probe_tiers(self) -> list[tiers.TierState]:
+        """The state of every tier on this host."""
+        with self._lock:
+            if self._runtime is None:
+                self._runtime = Runtime.prepare()
+                self._keepers = Keepers(self._runtime.code)
+            return [tiers.examine(tier, self._probe) for tier in tiers.TIERS]
+
+    def _probe(self, tier: str) -> Report:
+        assert self._runtime is not None
+        assert self._keepers is not None
+        program = Program(tiers.PROBE.decode(), 1, CodeType.PYTHON, _PROBE_LIMITS)
+        return self._keepers.run(_request(program, tier, self._runtime, None), tiers.PROBE)
+
+    def _run_own(self, source: str) -> bytes:
+        """Runs a program of ours in the sandbox, for its output."""
+        assert self._runtime is not None
+        assert self._keepers is not None
+        program = Program(source, 1, CodeType.PYTHON, _FONT_LIMITS)
+        report = self._keepers.run(_request(program, self._tier, self._runtime, None), source.encode())
+        if report.wait_status != 0 or report.output_state != "ok":
+            raise SandboxUnavailable(
+                f"matplotlib does not start in the sandbox ({self._tier}): {report.stderr_tail.strip()[-500:]}",
+                remedy="Check that the virtual environment is complete and readable by this user.",
+            )
+        return report.output
+
+
+def library_versions() -> dict[str, str]:
+    """Python and the libraries a program can import: name -> version."""
+    versions = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def _user_cache() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("deepchart-dagster")
+
+
+def _request(program: Program, tier: str, runtime: Runtime, font_list: Path | None) -> Request:
+    import sys
+
+    limits = program.limits
+    return Request(
+        tier=tier,
+        interpreter=sys.executable,
+        readable=interpreter_paths(),
+        inside=str(runtime.inside),
+        scratch=str(runtime.scratch),
+        output_name=_OUTPUT_NAMES[program.stage],
+        wall_s=limits.wall_s,
+        memory_bytes=limits.memory_mb * _MIB,
+        output_bytes=limits.output_mb * _MIB,
+        work_bytes=limits.work_mb * _MIB,
+        processes=limits.processes,
+        open_files=limits.open_files,
+        stream_bytes=_STREAM_MB * _MIB,
+        drawn_bytes=drawn.MAX_BYTES,
+        font_list=str(font_list) if font_list else None,
+    )
+
+
+def _judge(program: Program, tier: str, report: Report) -> RunResult:
+    if report.ended == SETUP_FAILED:
+        raise SandboxUnavailable(
+            f"The sandbox ({tier}) could not be set up for a program: {report.error.strip().splitlines()[-1]}.",
+            remedy="`deepchart doctor` shows which tiers work on this host.",
+        )
+    status, message = _status(program, report)
+    code = os.waitstatus_to_exitcode(report.wait_status) if report.wait_status is not None else None
+    ok = status is RunStatus.OK
+    return RunResult(
+        status=status,
+        exit_code=code if code is not None and code >= 0 else None,
+        signal=-code if code is not None and code < 0 else None,
+        wall_s=report.wall_s,
+        cpu_s=report.cpu_s,
+        max_rss_mb=report.max_rss_mb,
+        tier=tier,
+        stderr_tail=report.stderr_tail,
+        stdout_tail=report.stdout_tail,
+        message=message,
+        output=report.output if ok else None,
+        drawn=drawn.read(report.drawn) if ok and program.stage == 2 else None,
+        versions=library_versions(),
+    )
+
+
+def _status(program: Program, report: Report) -> tuple[RunStatus, str]:
+    """The verdict, and one line that says why it is not ok."""
+    name = _OUTPUT_NAMES[program.stage]
+    if report.ended == "timeout":
+        return RunStatus.TIMEOUT, f"ended after {program.limits.wall_s:g} s"
+    if report.ended in _ENDED_BY_KEEPER:
+        return RunStatus.CRASH, _ENDED_BY_KEEPER[report.ended]
+    if report.wait_status != 0:
+        return RunStatus.CRASH, _how_it_crashed(report)
+    if report.output_state == "missing":
+        return RunStatus.NO_OUTPUT, f"it left no file {name}"
+    if report.output_state != "ok":
+        return RunStatus.INVALID_OUTPUT, f"{name} is {report.output_state}"
+    if not report.output:
+        return RunStatus.NO_OUTPUT, f"{name} is empty"
+    problem = states.json_problem(report.output) if program.stage == 1 else images.judge_png(report.output).problem
+    return (RunStatus.INVALID_OUTPUT, problem) if problem else (RunStatus.OK, "")
+
+
+def _how_it_crashed(report: Report) -> str:
+    code = os.waitstatus_to_exitcode(report.wait_status or 0)
+    lines = [line for line in report.stderr_tail.strip().splitlines() if line.strip()]
+    last_words = f": {lines[-1].strip()[:300]}" if lines else ""
+    return f"ended by signal {-code}{last_words}" if code < 0 else f"exit code {code}{last_words}"

@@ -1,0 +1,84 @@
+"""The listener on savefig.
+
+What counts is the figure that was saved to the program's output file. Where none was (saved into a buffer, pasted
+together with PIL), it is every figure that was saved anywhere; where nothing was saved, the figures left open.
+"""
+
+import atexit
+import contextlib
+import functools
+import json
+import os
+import sys
+from typing import Any
+
+from . import figures, marks
+
+_MAX_FIGURES = 8
+
+
+class Recorder:
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._output = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else ""
+        self._main: dict[str, Any] | None = None
+        self._others: dict[int, dict[str, Any]] = {}
+
+    def saved(self, figure: Any, target: Any) -> None:
+        is_output = os.path.abspath(str(getattr(target, "name", target))) == self._output
+        if not is_output and (self._main is not None or len(self._others) >= _MAX_FIGURES):
+            return
+        noted = figures.describe(figure)
+        if is_output:
+            self._main = noted
+        else:
+            self._others[id(figure)] = noted
+        self._write()
+
+    def at_exit(self) -> None:
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if pyplot is None or self._main is not None or self._others:
+            return
+        for number in pyplot.get_fignums()[:_MAX_FIGURES]:
+            self._others[number] = figures.describe(pyplot.figure(number))
+        self._write()
+
+    def _write(self) -> None:
+        found = [self._main] if self._main is not None else list(self._others.values())
+        document = {"format": "deepchart-drawn/1", "library": "matplotlib", "figures": found}
+        text = json.dumps(document, allow_nan=False)
+        with open(self._path + ".new", "w") as file:
+            file.write(text)
+        os.replace(self._path + ".new", self._path)
+
+
+def install(figure_module: Any, path: str) -> None:
+    """Wraps Figure.savefig, and Axes.bxp because box plots keep nothing of their statistics."""
+    from matplotlib.axes import Axes
+
+    recorder = Recorder(path)
+    save = figure_module.Figure.savefig
+
+    @functools.wraps(save)
+    def savefig(self: Any, fname: Any, *arguments: Any, **options: Any) -> Any:
+        result = save(self, fname, *arguments, **options)
+        with contextlib.suppress(Exception):
+            recorder.saved(self, fname)
+        return result
+
+    draw_boxes = Axes.bxp
+
+    @functools.wraps(draw_boxes)
+    def bxp(self: Any, bxpstats: Any, positions: Any = None, *arguments: Any, **options: Any) -> Any:
+        artists = draw_boxes(self, bxpstats, positions, *arguments, **options)
+        with contextlib.suppress(Exception):
+            marks.note_boxes(self, bxpstats, positions, artists, options)
+        return artists
+
+    def at_exit() -> None:
+        with contextlib.suppress(Exception):
+            recorder.at_exit()
+
+    figure_module.Figure.savefig = savefig
+    Axes.bxp = bxp  # type: ignore[method-assign]
+    atexit.register(at_exit)

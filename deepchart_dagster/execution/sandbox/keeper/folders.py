@@ -1,0 +1,129 @@
+"""Tiers `landlock` and `trusted`: the program works in a fresh folder of the host's file system.
+
+`landlock` walls it in by rules; `trusted` only limits it (for programs the user vouches for). Neither has a
+process namespace: the guard adopts what the program leaves behind and ends it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from types import FrameType
+
+from . import guard, landlock, linux, seccomp
+from .guard import Place, Streams
+from .request import Request
+
+# Outside the range of people and of services; one of 5,000, so that the process limit is a program's own.
+_FIRST_ID, _IDS = 60000, 5000
+_SYSTEM_READABLE = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/fonts",
+    "/etc/alternatives",
+    "/dev/zero",
+    "/dev/random",
+    "/dev/urandom",
+    "/proc/self",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/stat",
+)
+
+
+class _Ended(Exception):
+    """SIGTERM: the keeper wants everything ended, and no report."""
+
+
+def hold(request: Request, source: bytes, streams: Streams, base: Path) -> None:
+    """In the guard: runs the program below the empty folder ``base`` and reports. Raises SetupError, OSError."""
+    signal.signal(signal.SIGTERM, _end)
+    linux.die_with_parent(signal.SIGTERM)
+    linux.adopt_orphans()
+    linux.hide_memory()
+    try:
+        _run(request, source, streams, base)
+    except _Ended:
+        return
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        guard.end_descendants()
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise _Ended
+
+
+def _run(request: Request, source: bytes, streams: Streams, base: Path) -> None:
+    place = Place(*(str(base / name) for name in ("work", "tmp", "config", "drawn")), inside=request.inside)
+    owner = _program_id(request)
+    for folder in (place.work, place.temporary, place.config, place.drawn):
+        Path(folder).mkdir(mode=0o700)
+        os.chown(folder, owner, owner if owner != os.geteuid() else -1)
+    base.chmod(0o711)
+    guard.furnish(place, source, request.font_list)
+    work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.work, place.drawn))
+    processes = request.processes + _tasks_of(owner)
+    program = guard.start_program(request, place, streams, lambda: _confine(request, place, owner, processes))
+    status = guard.await_program(program)
+    guard.end_descendants()
+    guard.report_files(request, streams, status, work, drawn)
+
+
+def _program_id(request: Request) -> int:
+    """Root gives the program an id of its own; an ordinary user has only theirs."""
+    if request.tier == "landlock" and os.geteuid() == 0:
+        return _FIRST_ID + os.getpid() % _IDS
+    return os.geteuid()
+
+
+def _tasks_of(user: int) -> int:
+    """Threads this user runs now: the kernel's process limit counts them all."""
+    total = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and (status := guard.process_status(int(entry.name))):
+            try:
+                total += status.threads if entry.stat().st_uid == user else 0
+            except FileNotFoundError:
+                continue
+    return total
+
+
+def _confine(request: Request, place: Place, owner: int, processes: int) -> None:
+    linux.die_with_parent(signal.SIGKILL)
+    if request.tier == "trusted":
+        guard.limit_processes(processes)
+        return
+    reads_closed_folders = False
+    if owner != os.geteuid():
+        reads_closed_folders = any(_is_closed(Path(path)) for path in (*request.readable, request.inside, place.work))
+        _become(owner, keep_reading=reads_closed_folders)
+    guard.limit_processes(processes)
+    linux.keep_capabilities(linux.CAP_DAC_READ_SEARCH if reads_closed_folders else None)
+    linux.die_with_parent(signal.SIGKILL)
+    linux.no_new_privileges()
+    readable = (*_SYSTEM_READABLE, *request.readable, request.inside)
+    landlock.restrict(readable, (place.work, place.temporary, place.config, place.drawn), ("/dev/null", "/dev/full"))
+    signals_stay_inside = landlock.abi() >= landlock.SIGNAL_ABI
+    seccomp.refuse_system_calls(landlock_tier=True, signals_stay_inside=signals_stay_inside)
+
+
+def _is_closed(path: Path) -> bool:
+    """An interpreter below /root: nobody but root may pass. Landlock still decides what may be read."""
+    return any(folder.exists() and not folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
+
+
+def _become(user: int, *, keep_reading: bool) -> None:
+    if keep_reading:
+        linux.keep_capabilities_over_user_change()
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)

@@ -1,0 +1,290 @@
+"""Starts the program, waits for it, ends what it left behind, and collects its files.
+
+The guard is the process between keeper and program. It sends the keeper one message, then exits; on SIGTERM it
+ends everything and sends nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import resource
+import shutil
+import signal
+import stat
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import linux
+from .request import SETUP_FAILED, Request, pack
+
+DRAWN_NAME = "drawn.json"
+PROGRAM_NAME = "this.py"
+MAX_FILES = 4096
+_STACK_BYTES = 8 << 20
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Descriptors a guard works with: the program's stdout and stderr, and the way back to the keeper."""
+
+    out: int
+    err: int
+    result: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folders of one program, as it sees them."""
+
+    work: str
+    temporary: str
+    config: str
+    drawn: str
+    inside: str
+
+    def environment(self) -> dict[str, str]:
+        """All a program's environment. The last two are gone by the time the program's first line runs."""
+        return {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": self.work,
+            "TMPDIR": self.temporary,
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "MPLBACKEND": "Agg",
+            "MPLCONFIGDIR": self.config,
+            # One thread each: their stacks count against the memory limit, and other programs want the cores.
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+            "DEEPCHART_DRAWN": self.drawn,
+            "PYTHONPATH": self.inside,
+        }
+
+
+class SetupError(Exception):
+    """The walls could not be raised; the program was not started."""
+
+
+def furnish(place: Place, source: bytes, font_list: str | None) -> None:
+    """Puts the program and matplotlib's font list where the program looks for them."""
+    (Path(place.work) / PROGRAM_NAME).write_bytes(source)
+    if font_list:
+        (Path(place.config) / Path(font_list).name).write_bytes(Path(font_list).read_bytes())
+
+
+def start_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None]) -> int:
+    """The program's process id. ``confine`` runs in the program's process last, before its interpreter starts.
+
+    Raises SetupError with the reason where anything before the interpreter's start failed.
+    """
+    reason_end, reason = os.pipe()  # closed by exec: an empty read means the interpreter runs
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become_program(request, place, streams, confine, reason)
+        except BaseException:  # noqa: BLE001 - whatever it is must reach the keeper, and nothing may run on
+            os.write(reason, traceback.format_exc().encode()[-3000:])
+        finally:
+            os._exit(126)
+    os.close(reason)
+    complaint = _read_all(reason_end, 4000)
+    os.close(reason_end)
+    if complaint:
+        os.waitpid(pid, 0)
+        raise SetupError(complaint.decode("utf-8", "replace"))
+    return pid
+
+
+def _become_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None], reason: int) -> None:
+    os.setsid()
+    for number in (signal.SIGPIPE, signal.SIGTERM, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    null = os.open("/dev/null", os.O_RDONLY)
+    for source, target in ((null, 0), (streams.out, 1), (streams.err, 2)):
+        os.dup2(source, target)
+    os.dup2(reason, 3, inheritable=False)
+    os.closerange(4, 4096)
+    os.chdir(place.work)
+    os.umask(0o022)
+    _set_limits(request)
+    confine()
+    arguments = [request.interpreter, PROGRAM_NAME, request.output_name]
+    os.execve(request.interpreter, arguments, place.environment())
+
+
+def _set_limits(request: Request) -> None:
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_AS: request.memory_bytes,
+        resource.RLIMIT_FSIZE: request.work_bytes,
+        resource.RLIMIT_NOFILE: request.open_files,
+        resource.RLIMIT_STACK: _STACK_BYTES,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        # A process that escapes the keeper's clock still ends.
+        resource.RLIMIT_CPU: math.ceil(request.wall_s) * (os.cpu_count() or 1) + 10,
+    }
+    for kind, value in limits.items():
+        _, hard = resource.getrlimit(kind)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def limit_processes(count: int) -> None:
+    """Counted by the kernel per user and user namespace: to be called when the program's user is set."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
+
+
+def await_program(pid: int) -> int:
+    """Its wait status. Reaps whatever else ends meanwhile (the guard adopts orphans)."""
+    while True:
+        ended, status = os.wait()
+        if ended == pid:
+            return status
+
+
+def reap_all() -> None:
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        return
+
+
+def end_descendants() -> None:
+    """Stops, then kills everything below this process, also what is being forked meanwhile."""
+    seen: set[int] = set()
+    while new := _descendants(os.getpid()) - seen:
+        for pid in new:
+            _signal(pid, signal.SIGSTOP)  # a stopped process forks no more
+        seen |= new
+    for pid in seen:
+        _signal(pid, signal.SIGKILL)
+    reap_all()
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def _descendants(root: int) -> set[int]:
+    children: dict[int, list[int]] = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and (status := process_status(int(entry.name))) and status.state not in "ZX":
+            children.setdefault(status.parent, []).append(int(entry.name))
+    found: set[int] = set()
+    waiting = list(children.get(root, ()))
+    while waiting:
+        pid = waiting.pop()
+        found.add(pid)
+        waiting += children.get(pid, ())
+    return found
+
+
+@dataclass(frozen=True)
+class ProcessStatus:
+    state: str
+    parent: int
+    threads: int
+
+
+def process_status(pid: int) -> ProcessStatus | None:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it ended between being listed and being read
+        return None
+    return ProcessStatus(state=fields[0], parent=int(fields[1]), threads=int(fields[17]))
+
+
+@dataclass(frozen=True)
+class Collected:
+    state: str
+    data: bytes = b""
+
+
+def collect(folder: int, name: str, limit: int) -> Collected:
+    """The file ``name`` in the opened ``folder``: a regular file of its own, of at most ``limit`` bytes."""
+    try:
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return Collected("missing")
+    except OSError as error:
+        return Collected("a link" if error.errno == errno.ELOOP else os.strerror(error.errno or 0))
+    try:
+        return _read_regular(file, limit)
+    finally:
+        os.close(file)
+
+
+def _read_regular(file: int, limit: int) -> Collected:
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode):
+        return Collected("not a regular file")
+    if status.st_nlink > 1:
+        return Collected("a hard link")
+    if status.st_size > limit:
+        return Collected(f"{status.st_size} bytes large, {limit} are allowed")
+    data = _read_all(file, limit)
+    return Collected("ok", data)
+
+
+def _read_all(file: int, limit: int) -> bytes:
+    data = bytearray()
+    while len(data) < limit and (chunk := os.read(file, min(_CHUNK, limit - len(data)))):
+        data += chunk
+    return bytes(data)
+
+
+def report_files(request: Request, streams: Streams, wait_status: int, work: int, drawn: int) -> None:
+    output = collect(work, request.output_name, request.output_bytes)
+    hook = collect(drawn, DRAWN_NAME, request.drawn_bytes)
+    header = {
+        "wait_status": wait_status,
+        "output_state": output.state,
+        "output_size": len(output.data),
+        "drawn_size": len(hook.data),
+    }
+    write_all(streams.result, pack(header, output.data + hook.data))
+
+
+def report_setup_error(streams: Streams, error: str) -> None:
+    write_all(streams.result, pack({"ended": SETUP_FAILED, "error": error}, b""))
+
+
+def write_all(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def is_larger(folder: Path, limit: int) -> bool:
+    """Whether what lies in ``folder`` takes more than ``limit`` bytes, or is more than MAX_FILES entries."""
+    used = entries = 0
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            entries += 1
+            try:
+                used += os.lstat(os.path.join(parent, name)).st_blocks * 512  # noqa: PTH118 - called ten times a second
+            except OSError:  # gone meanwhile
+                continue
+            if used > limit or entries > MAX_FILES:
+                return True
+    return False
+
+
+def remove_tree(folder: Path) -> None:
+    """Also where a program has closed its folders to itself."""
+    for parent, folders, _ in os.walk(folder):
+        for name in folders:
+            path = Path(parent, name)
+            if not path.is_symlink():
+                path.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,158 @@
+"""The Linux calls that Python 3.11 has no name for, each raising OSError with what was tried."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_REMOUNT = 32
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_KEEPCAPS = 8
+_PR_SET_SECCOMP = 22
+_PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_RAISE = 2
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+_SECCOMP_MODE_FILTER = 2
+
+CAP_DAC_READ_SEARCH = 2
+_CAPABILITY_VERSION_3 = 0x20080522
+_LAST_POSSIBLE_CAPABILITY = 63
+
+# These two have the same number on every architecture; pivot_root has not.
+_SYS_MOUNT_SETATTR = 442
+_SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_NODEV = 1, 2, 4
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
+libc.umount2.argtypes = [ctypes.c_char_p, ctypes.c_int]
+libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+libc.syscall.restype = ctypes.c_long
+
+
+def check(result: int, what: str) -> int:
+    """``result``, or OSError naming ``what`` where the call failed."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def unshare(flags: int) -> None:
+    check(libc.unshare(flags), f"unshare({flags:#x})")
+
+
+def mount(source: str, target: str, kind: str | None = None, flags: int = 0, options: str | None = None) -> None:
+    result = libc.mount(
+        source.encode(),
+        target.encode(),
+        kind.encode() if kind else None,
+        flags,
+        options.encode() if options else None,
+    )
+    check(result, f"mount {kind or 'bind'} {source} on {target}")
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns_fd")]
+
+
+def make_read_only(target: str) -> None:
+    """The mount at ``target`` and everything mounted below it (Linux 5.12 and later)."""
+    attributes = _MountAttributes(_MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, 0, 0)
+    result = libc.syscall(
+        _SYS_MOUNT_SETATTR,
+        _AT_FDCWD,
+        ctypes.c_char_p(target.encode()),
+        _AT_RECURSIVE,
+        ctypes.byref(attributes),
+        ctypes.sizeof(attributes),
+    )
+    check(result, f"mount_setattr {target}")
+
+
+def bind(source: str, target: str) -> None:
+    mount(source, target, None, MS_BIND | MS_REC)
+
+
+def pivot_root(new_root: str, put_old: str) -> None:
+    number = _SYS_PIVOT_ROOT[os.uname().machine]
+    check(libc.syscall(number, ctypes.c_char_p(new_root.encode()), ctypes.c_char_p(put_old.encode())), "pivot_root")
+
+
+def unmount(target: str) -> None:
+    check(libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
+
+
+def _prctl(option: int, first: int = 0, second: int = 0) -> None:
+    check(libc.prctl(option, first, second, 0, 0), f"prctl({option})")
+
+
+def die_with_parent(signal_number: int) -> None:
+    """Cleared by the kernel when the process changes its user, so it is called after that."""
+    _prctl(_PR_SET_PDEATHSIG, signal_number)
+
+
+def hide_memory() -> None:
+    """No other process of this user can trace this one or read its memory or environment."""
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def adopt_orphans() -> None:
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def no_new_privileges() -> None:
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def install_filter(program: ctypes.Structure) -> None:
+    _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
+
+
+class _CapabilityData(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable")]
+
+
+def keep_capabilities(kept: int | None = None) -> None:
+    """Drops every capability, now and for programs to come, except ``kept`` (which then survives exec)."""
+    for capability in range(_LAST_POSSIBLE_CAPABILITY + 1):
+        if capability != kept and libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            break  # past the last one this kernel knows, or not ours to drop (then we hold none either)
+    libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    mask = 0 if kept is None else 1 << kept
+    header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
+    data = (_CapabilityData * 2)(_CapabilityData(mask, mask, mask), _CapabilityData(0, 0, 0))
+    check(libc.capset(ctypes.byref(header), data), "capset")
+    if kept is not None:
+        check(libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, kept, 0, 0), "prctl(ambient capability)")
+
+
+def keep_capabilities_over_user_change() -> None:
+    _prctl(_PR_SET_KEEPCAPS, 1)

@@ -1,0 +1,228 @@
+"""Tier `namespaces`: user, mount, process, network, ipc and host name namespaces around one program.
+
+The same code for root and for an ordinary user. The guard unshares, builds a root that holds nothing but what a
+chart program needs, and forks the namespace's first process, which forks the program. When the first process
+ends, the kernel ends all others in its process namespace.
+
+Root maps itself into the user namespace to build the walls, and the program to an unprivileged id; an ordinary
+user has one id to map, the program's.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import NoReturn
+
+from . import guard, linux, seccomp
+from .guard import Place, SetupError, Streams
+from .request import Request
+
+_NAMESPACES = (
+    linux.CLONE_NEWUSER
+    | linux.CLONE_NEWNS
+    | linux.CLONE_NEWPID
+    | linux.CLONE_NEWNET
+    | linux.CLONE_NEWIPC
+    | linux.CLONE_NEWUTS
+)
+SANDBOX_ID = 60000  # the program's user and group inside
+_OUTSIDE_ID_OF_ROOT = 65534  # what that is outside, where root starts it: nobody
+_SMALL_BYTES = 16 << 20
+_HOME = "/program"
+_PLACE = Place(
+    work=f"{_HOME}/work",
+    temporary="/tmp",  # noqa: S108 - the program's own
+    config=f"{_HOME}/config",
+    drawn=f"{_HOME}/drawn",
+    inside=f"{_HOME}/hook",
+)
+_FONTS = f"{_HOME}/fonts"
+_SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_ETC_FILES = ("ld.so.cache", "localtime", "mime.types")
+_ETC_FOLDERS = ("fonts", "alternatives")
+
+
+def hold(request: Request, source: bytes, streams: Streams, _base: Path) -> None:
+    """In the guard: runs the program and reports. Raises SetupError, OSError."""
+    _unshare()
+    linux.die_with_parent(signal.SIGKILL)
+    linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    _build_root(request)
+    first = os.fork()
+    if first == 0:
+        _run_as_first_process(request, source, streams)
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(first, signal.SIGKILL))
+    os.waitpid(first, 0)
+
+
+def _unshare() -> None:
+    """Into new namespaces, with ids mapped by a helper that stays outside (root's two ids need that)."""
+    unshared_end, unshared = os.pipe()
+    guard_pid = os.getpid()
+    helper = os.fork()
+    if helper == 0:
+        os.close(unshared)
+        _map_ids_and_exit(guard_pid, unshared_end)
+    os.close(unshared_end)
+    try:
+        linux.unshare(_NAMESPACES)
+        os.write(unshared, b"u")
+    finally:
+        os.close(unshared)
+        _, status = os.waitpid(helper, 0)
+    if status != 0:
+        raise SetupError(f"cannot map the ids of the sandbox: {os.strerror(os.waitstatus_to_exitcode(status))}")
+
+
+def _map_ids_and_exit(pid: int, unshared_end: int) -> NoReturn:
+    try:
+        if os.read(unshared_end, 1):
+            _write_maps(pid)
+        os._exit(0)
+    except OSError as error:
+        os._exit(error.errno or errno.EPERM)
+    finally:
+        os._exit(errno.EPERM)
+
+
+def _write_maps(pid: int) -> None:
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        maps = {name: f"0 0 1\n{SANDBOX_ID} {_OUTSIDE_ID_OF_ROOT} 1\n" for name in ("uid_map", "gid_map")}
+    else:
+        Path(f"/proc/{pid}/setgroups").write_text("deny")
+        maps = {"uid_map": f"{SANDBOX_ID} {user} 1", "gid_map": f"{SANDBOX_ID} {group} 1"}
+    for name, lines in maps.items():
+        Path(f"/proc/{pid}/{name}").write_text(lines)
+
+
+def _run_as_first_process(request: Request, source: bytes, streams: Streams) -> NoReturn:
+    """Process 1 of the namespace: the program is its child, so signals and abort() behave as usual there."""
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        linux.die_with_parent(signal.SIGKILL)
+        linux.hide_memory()
+        _enter_root(request.scratch)
+        guard.furnish(_PLACE, source, request.font_list and f"{_FONTS}/{Path(request.font_list).name}")
+        work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (_PLACE.work, _PLACE.drawn))
+        program = guard.start_program(request, _PLACE, streams, lambda: _confine(request))
+        status = guard.await_program(program)
+        _end_all_others()
+        guard.report_files(request, streams, status, work, drawn)
+    except (SetupError, OSError) as error:
+        guard.report_setup_error(streams, str(error))
+    finally:
+        os._exit(0)
+
+
+def _end_all_others() -> None:
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    guard.reap_all()
+
+
+def _confine(request: Request) -> None:
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
+        os.setresuid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
+    guard.limit_processes(request.processes)
+    linux.keep_capabilities()
+    linux.no_new_privileges()
+    seccomp.refuse_system_calls(landlock_tier=False)
+
+
+def _build_root(request: Request) -> None:
+    root = request.scratch
+    linux.mount("root", root, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4m,mode=755")
+    for folder, size in (
+        (_PLACE.work, request.work_bytes),
+        (_PLACE.temporary, request.work_bytes),
+        (_PLACE.config, _SMALL_BYTES),
+        (_PLACE.drawn, _SMALL_BYTES),
+        ("/dev/shm", request.work_bytes),  # noqa: S108
+    ):
+        _scratch_folder(root + folder, size)
+    _bind_read_only("/usr", root + "/usr")
+    for path in _SYSTEM_FOLDERS:
+        _mirror(path, root)
+    for path in sorted(set(request.readable)):
+        _show(path, root)
+    _bind_read_only(request.inside, root + _PLACE.inside)
+    if request.font_list:
+        _bind_read_only(str(Path(request.font_list).parent), root + _FONTS)
+    _furnish_etc(Path(root, "etc"))
+    _furnish_dev(Path(root, "dev"))
+    Path(root, "proc").mkdir()
+    Path(root, "old").mkdir()
+
+
+def _scratch_folder(path: str, size: int) -> None:
+    Path(path).mkdir(parents=True)
+    options = f"size={size},nr_inodes={guard.MAX_FILES},mode=700"
+    linux.mount("scratch", path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+    os.chown(path, SANDBOX_ID, SANDBOX_ID)
+
+
+def _bind_read_only(source: str, target: str) -> None:
+    if Path(source).is_dir():
+        Path(target).mkdir(parents=True, exist_ok=True)
+    else:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        Path(target).touch()
+    linux.bind(source, target)
+    linux.make_read_only(target)
+
+
+def _mirror(path: str, root: str) -> None:
+    """/lib and its like: links into /usr on today's systems, folders on others."""
+    if Path(path).is_symlink():
+        Path(root + path).symlink_to(Path(path).readlink())
+    elif Path(path).is_dir():
+        _bind_read_only(path, root + path)
+
+
+def _show(path: str, root: str) -> None:
+    """``path`` at its own place, and where it leads to if that is elsewhere."""
+    for place in {path, str(Path(path).resolve())}:
+        if Path(place).exists() and not f"{place}/".startswith("/usr/"):
+            _bind_read_only(place, root + place)
+
+
+def _furnish_etc(etc: Path) -> None:
+    etc.mkdir()
+    for name in _ETC_FILES:
+        if Path("/etc", name).is_file():
+            shutil.copyfile(Path("/etc", name), etc / name)
+    for name in _ETC_FOLDERS:
+        if Path("/etc", name).is_dir():
+            _bind_read_only(f"/etc/{name}", str(etc / name))
+    (etc / "passwd").write_text(f"program:x:{SANDBOX_ID}:{SANDBOX_ID}::{_PLACE.work}:/bin/false\n")
+    (etc / "group").write_text(f"program:x:{SANDBOX_ID}:\n")
+    (etc / "hosts").write_text("127.0.0.1 localhost\n")
+
+
+def _furnish_dev(dev: Path) -> None:
+    for name in _DEVICES:
+        (dev / name).touch()
+        linux.bind(f"/dev/{name}", str(dev / name))
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        (dev / name).symlink_to(f"/proc/self/fd{target}")
+
+
+def _enter_root(root: str) -> None:
+    linux.mount("proc", root + "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    linux.pivot_root(root, root + "/old")
+    os.chdir("/")
+    linux.unmount("/old")
+    Path("/old").rmdir()
+    linux.mount(
+        "none", "/", None, linux.MS_REMOUNT | linux.MS_BIND | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV
+    )
