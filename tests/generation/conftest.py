@@ -169,6 +169,13 @@ class House:
     def folder(self, asset: str, uid: str = GROWTH, split: Split = Split.FINANCE_NORMAL) -> Path:
         return self.store.folder(asset, (split.value, self.model.slug), uid)
 
+    def add_queries(self, count: int) -> None:
+        """More finance queries, with contexts; the benchmark's other queries stay."""
+        queries = [_query(f"t/more-{number}") for number in range(count)]
+        self.library.add("t", queries, self.root.parent / "source", keep_others=True)
+        for query in queries:
+            self.put_context(query.uid, Split.FINANCE_NORMAL, {"Income_Statement.md": query.uid})
+
     def put_context(self, uid: str, split: Split, texts: dict[str, str], *, n_chunks: int = 0) -> None:
         """Stores a context as the contexts room does: context.json, texts, pictures."""
 

@@ -11,6 +11,7 @@ from deepchart_dagster.artifacts.canonical import sha256_file
 from deepchart_dagster.artifacts.results import Status
 from deepchart_dagster.benchmark.model import CodeType, Split
 from deepchart_dagster.errors import ProviderTimeout, UpstreamError, UsageError
+from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.generation.charts import png_size
 from deepchart_dagster.generation.preview import preview
 
@@ -165,8 +166,6 @@ figure.savefig(sys.argv[1])
 
 @pytest.mark.slow
 def test_both_stages_run_their_programs_in_the_real_sandbox(house, tmp_path: Path) -> None:
-    from deepchart_dagster.execution.runner import LocalRunner
-
     house.provider.answers["stage2"] = f"```python\n{MATPLOTLIB_PROGRAM}```"
     with LocalRunner(workers=2, cache=tmp_path / "cache") as runner:
         house.runner = runner

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -190,6 +193,51 @@ def test_a_missing_context_file_is_named(house) -> None:
     assert [problem.kind for problem in summary.errors] == ["MissingInputError"]
     assert "Balance_Sheet.md" in summary.errors[0].message
     assert len(house.provider.asked) == 1
+
+
+def test_a_damaged_context_names_its_file(house) -> None:
+    (house.store.folder("context_variants", ("finance-normal",), MARGIN) / "context.json").write_text("{", "utf-8")
+    summary = house.states().run(NORMAL, house.model)
+    assert [(problem.uid, problem.kind) for problem in summary.errors] == [(MARGIN, "MissingInputError")]
+    assert "context.json cannot be read" in summary.errors[0].message
+
+
+class Busy:
+    """Counts how many are inside at once."""
+
+    def __init__(self) -> None:
+        self.lock, self.now, self.most = threading.Lock(), 0, 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.now -= 1
+
+
+def test_calls_and_programs_keep_to_their_own_limits(house, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.add_queries(10)
+    house.provider.answers["stage1"] = writes('{"src_data": [1], "der_data": [2]}')
+    calls, programs = Busy(), Busy()
+    complete, run = house.provider.complete, house.runner.run
+
+    async def slow_complete(request):
+        with calls:
+            await asyncio.sleep(0.05)
+            return await complete(request)
+
+    def slow_run(program):
+        with programs:
+            time.sleep(0.05)
+            return run(program)
+
+    monkeypatch.setattr(house.provider, "complete", slow_complete)
+    monkeypatch.setattr(house.runner, "run", slow_run)
+    assert house.states().run(NORMAL, house.model).n_ok == 12
+    assert (calls.most, programs.most) == (3, 2)  # ModelSpec.concurrency, workers
 
 
 def changed(house, before: dict[str, InputKey]) -> set[str]:
