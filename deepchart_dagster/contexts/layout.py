@@ -34,12 +34,16 @@ class NumberBox:
 
 @dataclass(frozen=True)
 class PageLine:
-    """One line of markdown and where it stands: ``box`` is that of all its words."""
+    """One line of markdown and where it stands: ``box`` is that of all its words.
+
+    ``figure`` is the number, on the page, of the figure that the line's text stands in (contexts.figures).
+    """
 
     markdown: str
     numbers: tuple[NumberBox, ...]
     box: tuple[float, float, float, float]
     is_table: bool = False
+    figure: int | None = None
 
 
 def lay_out(words: Sequence[Word], width: float) -> list[PageLine]:

@@ -1,0 +1,99 @@
+"""Report pages as image chunks (paper, B.1; the grid is ours, contexts.mosaic), drawn in a child process.
+
+What a chunk shows is put into the evidence store under the hash of its bytes: scripted models see a
+picture only through that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from deepchart_dagster.artifacts.canonical import sha256_bytes
+from deepchart_dagster.artifacts.evidence import EvidenceStore
+from deepchart_dagster.artifacts.files import storage_errors
+from deepchart_dagster.contexts import mosaic
+from deepchart_dagster.contexts.children import ChildFailedError, run_child
+from deepchart_dagster.contexts.model import ImageChunk
+from deepchart_dagster.errors import DocumentError
+
+
+@dataclass(frozen=True)
+class Report:
+    """A PDF to be shown as pictures; ``page_texts`` is what was read of its pages: number -> markdown."""
+
+    document_id: str
+    pdf: Path
+    n_pages: int
+    page_texts: Mapping[int, str]
+
+
+def chunk_identity() -> dict[str, JsonValue]:
+    """Everything besides the PDF that a chunk's bytes depend on: key parts."""
+    return {
+        "mosaic": mosaic.MOSAIC_VERSION,
+        "pages_a_chunk": mosaic.PAGES_A_CHUNK,
+        "dpi": mosaic.DPI,
+        "fit": [mosaic.MAX_WIDTH, mosaic.MAX_HEIGHT],
+        "jpeg_quality": mosaic.JPEG_QUALITY,
+        "pymupdf": version("pymupdf"),
+        "pillow": version("pillow"),
+    }
+
+
+def page_groups(n_pages: int) -> list[range]:
+    """Consecutive pages, eight a chunk, the last chunk with what is left."""
+    step = mosaic.PAGES_A_CHUNK
+    return [range(first, min(first + step, n_pages + 1)) for first in range(1, n_pages + 1, step)]
+
+
+def draw_chunks(report: Report, folder: Path, evidence: EvidenceStore) -> list[ImageChunk]:
+    """Draw the report's chunks into ``folder``/chunks. Raises DocumentError naming the pages that would not."""
+    groups = page_groups(report.n_pages)
+    with storage_errors(folder, "write"):
+        (folder / "chunks").mkdir(parents=True, exist_ok=True)
+    names = [f"chunks/{at:03d}.jpg" for at in range(1, len(groups) + 1)]
+    sizes = _draw(report, folder, groups, names)
+    chunks = []
+    for at, (pages, name, size) in enumerate(zip(groups, names, sizes, strict=True)):
+        sha256 = sha256_bytes((folder / name).read_bytes())
+        chunks.append(
+            ImageChunk(
+                index=at,
+                document_id=report.document_id,
+                first_page=pages[0],
+                last_page=pages[-1],
+                path=name,
+                sha256=sha256,
+                width=size[0],
+                height=size[1],
+            )
+        )
+        evidence.put("pages", sha256, _evidence(report, pages))
+    return chunks
+
+
+def _draw(report: Report, folder: Path, groups: Sequence[range], names: Sequence[str]) -> list[tuple[int, int]]:
+    tasks = [{"pages": list(pages), "path": str(folder / name)} for pages, name in zip(groups, names, strict=True)]
+    sizes: list[tuple[int, int]] = []
+    try:
+        for answer in run_child({"do": "chunks", "pdf": str(report.pdf), "chunks": tasks}):
+            sizes.append((int(answer["width"]), int(answer["height"])))
+    except ChildFailedError as failure:
+        pages = groups[failure.n_done] if failure.n_done < len(groups) else groups[-1]
+        raise DocumentError(
+            f"pages {pages[0]}–{pages[-1]} of {report.document_id} cannot be drawn: {failure.reason}.",
+            remedy="Repair or replace the PDF, or try again if the machine was busy.",
+        ) from failure
+    return sizes
+
+
+def _evidence(report: Report, pages: Sequence[int]) -> JsonValue:
+    return {
+        "document_id": report.document_id,
+        "pages": [{"number": number, "markdown": report.page_texts.get(number, "")} for number in pages],
+    }

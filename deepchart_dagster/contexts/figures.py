@@ -1,0 +1,96 @@
+"""Text that stands inside a figure of a page, told apart from the text around it.
+
+A paper's charts are drawn as vectors or set as pictures; their tick labels and value labels would leak
+the target chart into a context that must not show it (paper, 3.1). Lines made of them carry the number
+of their figure on the page, so that they can be left out where the chart has to be gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from deepchart_dagster.contexts.layout import PageLine, lay_out
+from deepchart_dagster.contexts.pdf import PdfPage
+from deepchart_dagster.contexts.words import Word, group_rows
+
+CAPTION = re.compile(r"(?:Extended Data )?(?:Fig(?:ure|\.)?|Table)\s*\d+", re.IGNORECASE)
+# In points: smaller drawings are rules and boxes; labels of axes stand this far outside the frame.
+_MIN_SIDE = 60.0
+_CELL = 12.0
+_LABEL_REACH = 24.0
+_MAX_PAGE_SHARE = 0.85
+_PROSE_WORDS = 9
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a figure is drawn, with the room its labels take."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def grown(self, by: float) -> Region:
+        return Region(self.x0 - by, self.y0 - by, self.x1 + by, self.y1 + by)
+
+    def holds(self, word: Word) -> bool:
+        return self.x0 <= (word.x0 + word.x1) / 2 <= self.x1 and self.y0 <= word.middle <= self.y1
+
+
+def figure_regions(page: PdfPage) -> list[Region]:
+    """Where drawings and pictures stand close together over a figure's size, from top to bottom."""
+    whole = page.rect.width * page.rect.height
+    marked: set[tuple[int, int]] = set()
+    for kind, (x0, y0, x1, y1) in page.get_bboxlog():
+        if "text" not in kind and (x1 - x0) * (y1 - y0) <= _MAX_PAGE_SHARE * whole:
+            marked.update(_cells(max(0, x0), max(0, y0), min(x1, page.rect.width), min(y1, page.rect.height)))
+    regions = [_region(cells) for cells in _connected(marked)]
+    large = [region for region in regions if min(region.x1 - region.x0, region.y1 - region.y0) >= _MIN_SIDE]
+    return [region.grown(_LABEL_REACH) for region in sorted(large, key=lambda region: (region.y0, region.x0))]
+
+
+def _cells(x0: float, y0: float, x1: float, y1: float) -> Iterator[tuple[int, int]]:
+    for column in range(int(x0 // _CELL), int(x1 // _CELL) + 1):
+        for row in range(int(y0 // _CELL), int(y1 // _CELL) + 1):
+            yield column, row
+
+
+def _connected(marked: set[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Groups of cells that touch, corners included."""
+    left = set(marked)
+    while left:
+        group = [left.pop()]
+        for column, row in group:  # grows while it is walked through
+            near = {(column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)} & left
+            left -= near
+            group.extend(near)
+        yield group
+
+
+def _region(cells: Sequence[tuple[int, int]]) -> Region:
+    columns, rows = [column for column, _ in cells], [row for _, row in cells]
+    return Region(min(columns) * _CELL, min(rows) * _CELL, (max(columns) + 1) * _CELL, (max(rows) + 1) * _CELL)
+
+
+def lay_out_with_figures(words: Sequence[Word], width: float, regions: Sequence[Region]) -> list[PageLine]:
+    """Like lay_out, with the text of each figure on lines of its own, marked with the figure's number."""
+    inside: list[list[Word]] = [[] for _ in regions]
+    around: list[Word] = []
+    for row in group_rows(words):
+        free = CAPTION.match(" ".join(word.text for word in row)) or _is_prose(row)
+        for word in row:
+            owner = None if free else next((at for at, region in enumerate(regions) if region.holds(word)), None)
+            (around if owner is None else inside[owner]).append(word)
+    lines = lay_out(around, width)
+    for at, words_of_figure in enumerate(inside):
+        figure = [replace(line, figure=at + 1) for line in lay_out(words_of_figure, width)]
+        before = sum(line.box[1] < regions[at].y0 for line in lines)
+        lines[before:before] = figure
+    return lines
+
+
+def _is_prose(row: Sequence[Word]) -> bool:
+    return sum(word.text[0].isalpha() for word in row) >= _PROSE_WORDS

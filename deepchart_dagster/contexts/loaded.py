@@ -1,0 +1,87 @@
+"""An ocr context as it lies in storage, read back for the variants and for people."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from deepchart_dagster.artifacts.results import InstanceResult
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.contexts.model import Page
+from deepchart_dagster.contexts.ocr import OCR_CONTEXTS, DocumentSummary
+from deepchart_dagster.errors import StorageError, UpstreamError
+
+
+@dataclass(frozen=True)
+class ContextLine:
+    """A line of document.md that is not empty. ``kind``: page (a mark), text, table or error."""
+
+    number: int
+    page: int
+    kind: str
+    text: str
+    figure: int | None
+    box: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class OcrContext:
+    summary: DocumentSummary
+    pages: tuple[Page, ...]
+    lines: tuple[ContextLine, ...]
+    markdown: str
+
+    @property
+    def document_id(self) -> str:
+        return self.summary.document_id
+
+
+def ocr_result(store: ArtifactStore, document_id: str) -> InstanceResult:
+    """The stored result of reading a document. Raises UpstreamError where there is none to build on."""
+    result = store.read(OCR_CONTEXTS, (), document_id)
+    if result is not None and not result.is_error:
+        return result
+    reason = f": {result.problem.message}" if result and result.problem else " yet."
+    raise UpstreamError(
+        f"the document {document_id} has not been read{reason}",
+        remedy=f"Run deepchart contexts build --document {document_id}.",
+    )
+
+
+def load_context(store: ArtifactStore, document_id: str) -> OcrContext:
+    """Raises UpstreamError where the document has not been read, StorageError where a file is damaged."""
+    ocr_result(store, document_id)
+    folder = store.folder(OCR_CONTEXTS, (), document_id)
+    try:
+        return _load(folder)
+    except (OSError, ValueError, KeyError, IndexError, ValidationError) as error:
+        raise StorageError(
+            f"the context of {document_id} in {folder} is damaged ({type(error).__name__}).",
+            remedy=f"Delete that folder and run deepchart contexts build --document {document_id}.",
+        ) from error
+
+
+def _load(folder: Path) -> OcrContext:
+    markdown = (folder / "document.md").read_text(encoding="utf-8")
+    texts = markdown.split("\n")
+    rows = [json.loads(row) for row in (folder / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
+    pages = (folder / "pages.jsonl").read_text(encoding="utf-8").splitlines()
+    return OcrContext(
+        summary=DocumentSummary.model_validate_json((folder / "summary.json").read_text(encoding="utf-8")),
+        pages=tuple(Page.model_validate_json(row) for row in pages),
+        lines=tuple(
+            ContextLine(
+                number=row["line"],
+                page=row["page"],
+                kind=row["kind"],
+                text=texts[row["line"] - 1],
+                figure=row["figure"],
+                box=tuple(row["box"]) if row["box"] else None,
+            )
+            for row in rows
+        ),
+        markdown=markdown,
+    )

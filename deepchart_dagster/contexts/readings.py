@@ -1,0 +1,68 @@
+"""A page as an engine read it: what a child process sends back and what the stages build on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from deepchart_dagster.contexts.layout import PageLine
+from deepchart_dagster.contexts.model import Page
+
+_TAG = re.compile(r"<[^>]+>")
+
+
+@dataclass(frozen=True)
+class PageReading:
+    """One page. ``top_rows`` are the rows of its upper half as they stand, for finding titles.
+
+    ``error`` is set, and ``lines`` empty, where the page could not be read. A page without lines and
+    without error is blank.
+    """
+
+    number: int
+    engine: str
+    seconds: float = 0.0
+    lines: tuple[PageLine, ...] = ()
+    top_rows: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def n_numbers(self) -> int:
+        return sum(len(line.numbers) for line in self.lines)
+
+    @property
+    def markdown(self) -> str:
+        return "\n\n".join(line.markdown for line in self.lines)
+
+    @property
+    def plain(self) -> str:
+        """The text without mark-up, on one line."""
+        return " ".join(_TAG.sub(" ", self.markdown).split())
+
+    def page(self) -> Page:
+        return Page(
+            number=self.number,
+            engine=self.engine,
+            markdown=self.markdown,
+            n_numbers=self.n_numbers,
+            seconds=round(self.seconds, 3),
+            error=self.error,
+        )
+
+
+READING = TypeAdapter(PageReading)
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What is known of a PDF before any page is read. ``repaired``: damaged, but its pages were found."""
+
+    n_pages: int
+    needs_password: bool
+    repaired: bool
+    error: str | None = None
+
+
+INSPECTION = TypeAdapter(Inspection)

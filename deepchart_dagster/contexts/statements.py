@@ -1,0 +1,207 @@
+"""The three statements of a 10-K filing, found jointly.
+
+Every page is scored for each statement by its title and by what only that statement speaks of; then the
+three pages that are best *together* are taken. They stand near each other, which rules out indexes,
+restated statements and parent-only schedules that a ranking one by one falls for. A statement that goes on
+over the next page brings that page along.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from deepchart_dagster.contexts.model import StatementName
+from deepchart_dagster.contexts.readings import PageReading
+
+STATEMENTS_VERSION = 1
+NAMES: tuple[StatementName, ...] = get_args(StatementName)
+
+_TITLES: Mapping[StatementName, tuple[str, ...]] = {
+    "balance_sheet": (r"balance sheets?", r"statements? of financial (?:position|condition)"),
+    "income_statement": (
+        r"income statements?",
+        r"statements? of (?:consolidated )?(?:operations|income|earnings|net income)"
+        r"(?: and comprehensive (?:income|loss))?",
+    ),
+    "cash_flow": (r"cash flows? statements?", r"statements? of (?:consolidated )?cash flows?"),
+}
+_ANCHORS: Mapping[StatementName, tuple[str, ...]] = {
+    "balance_sheet": (
+        r"total assets",
+        r"total liabilities",
+        r"(?:stock|share)(?:holders|owners)['’ ]*s?['’ ]*(?:equity|deficit)",
+        r"total current liabilities",
+        r"accounts payable",
+    ),
+    "income_statement": (
+        r"net sales|revenues?",
+        r"operating (?:income|earnings)|(?:income|earnings|loss) from operations",
+        r"per (?:common )?share|diluted",
+        r"income tax(?:es)?",
+        r"net (?:income|earnings|loss)",
+    ),
+    "cash_flow": (
+        r"operating activities|net cash from operations",
+        r"investing activities",
+        r"financing activities",
+        r"depreciation|amortization",
+        r"end of (?:the )?(?:period|year)|ending balances?",
+    ),
+}
+# What closes a statement: a page without it may go on over the next one.
+_CLOSING: Mapping[StatementName, str] = {
+    "balance_sheet": r"total liabilities(?:,| and)[^|]{0,80}(?:equity|deficit|capital)",
+    "income_statement": r"per (?:common )?share|diluted|net (?:income|earnings|loss)",
+    "cash_flow": r"end of (?:the )?(?:period|year)|ending balances?",
+}
+_NOT_THE_GROUP = re.compile(
+    r"parent[- ](?:company[- ])?only|condensed financial information|\bas restated\b|schedule (?:i\b|1\b)",
+    re.IGNORECASE,
+)
+_UNIT_FROM: tuple[StatementName, ...] = ("income_statement", "balance_sheet", "cash_flow")
+_UNIT = re.compile(r"\bin (?:\w+ of )?(?:u\.?s\.? )?(?:dollars in )?(thousands|millions|billions)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:19[5-9]\d|20\d\d)\b")
+_HEADER_CELL = re.compile(r"<th[^>]*>(.*?)</th>")
+
+_MIN_NUMBERS = 15
+_CANDIDATES = 8
+_PROSE_WORDS = 350
+_NEAR_PAGES = 3
+_FAR_PENALTY = 1.0
+_LATE_PENALTY = 0.05
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Pages (physical, from 1) of each statement, the fiscal years in its headers (newest first), the unit."""
+
+    pages: dict[StatementName, tuple[int, ...]]
+    years: dict[StatementName, tuple[int, ...]]
+    unit: str | None
+
+    @property
+    def fiscal_years(self) -> tuple[int, ...]:
+        return tuple(sorted({year for years in self.years.values() for year in years}, reverse=True))
+
+
+NO_STATEMENTS = Statements(pages=dict.fromkeys(NAMES, ()), years=dict.fromkeys(NAMES, ()), unit=None)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    page: int
+    score: float
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A page as the finder sees it."""
+
+    number: int
+    low: str
+    top: tuple[str, ...]
+    n_numbers: int
+    squeezed: str
+
+
+def find_statements(readings: Sequence[PageReading]) -> Statements:
+    """The statements of a filing; one that is not there has no pages."""
+    texts = {reading.number: _text(reading) for reading in readings}
+    by_number = {reading.number: reading for reading in readings}
+    first = _best_together({name: _candidates(name, list(texts.values())) for name in NAMES})
+    pages = {name: _with_continuation(name, page, texts, set(first.values())) for name, page in first.items()}
+    return Statements(
+        pages={name: pages.get(name, ()) for name in NAMES},
+        years={name: _years([by_number[page] for page in pages.get(name, ())]) for name in NAMES},
+        unit=_unit([texts[page] for name in _UNIT_FROM for page in pages.get(name, ())]),
+    )
+
+
+def _text(reading: PageReading) -> _Text:
+    low = reading.plain.lower()
+    return _Text(
+        number=reading.number,
+        low=low,
+        top=reading.top_rows,
+        n_numbers=reading.n_numbers,
+        squeezed=low.replace(" ", ""),
+    )
+
+
+def _candidates(name: StatementName, texts: Sequence[_Text]) -> list[_Candidate]:
+    found = []
+    for text in texts:
+        anchors = sum(_has(text, anchor) for anchor in _ANCHORS[name])
+        title = _title_score(name, text.top)
+        if anchors < (2 if title else 3) or text.n_numbers < _MIN_NUMBERS:
+            continue
+        prose = max(0, len(re.findall(r"[a-z]{3,}", text.low)) - _PROSE_WORDS) / 100
+        other = 6.0 if any(_NOT_THE_GROUP.search(row) for row in text.top) else 0.0
+        score = 2 * anchors + title + min(text.n_numbers, 120) / 40 - prose - other
+        found.append(_Candidate(text.number, score))
+    return sorted(found, key=lambda candidate: (-candidate.score, candidate.page))[:_CANDIDATES]
+
+
+def _has(text: _Text, pattern: str) -> bool:
+    """With blanks, or without any: some producers cut words in two."""
+    return bool(re.search(pattern, text.low) or re.search(pattern.replace(" ", ""), text.squeezed))
+
+
+def _title_score(name: StatementName, top: Sequence[str]) -> float:
+    """8 for a title on the first row, less farther down; half of that for a row that only holds it."""
+    best = 0.0
+    for at, row in enumerate(top):
+        plain = re.sub(r"[(\[—–].*$|\s-\s.*$", "", row).strip(" :.").lower()
+        plain = re.sub(r"^(?:item 8\.?|part ii)\s*|^(?:condensed )?consolidated ", "", plain)
+        for title in _TITLES[name]:
+            whole = re.fullmatch(title.replace(" ", ""), plain.replace(" ", ""))
+            holds = (
+                re.search(title, plain) and len(plain) < 80 and not re.search(r"notes? to|\bsee\b|refer|index", plain)
+            )
+            score = (8.0 if whole else 4.0 if holds else 0.0) - 0.3 * at
+            best = max(best, score if whole or holds else 0.0)
+    return best
+
+
+def _best_together(candidates: Mapping[StatementName, list[_Candidate]]) -> dict[StatementName, int]:
+    """The combination of pages with the best sum of scores, less for standing apart and for coming late."""
+    names = [name for name in NAMES if candidates[name]]
+    best: tuple[float, dict[StatementName, int]] = (float("-inf"), {})
+    for choice in itertools.product(*(candidates[name] for name in names)):
+        pages = [candidate.page for candidate in choice]
+        apart = max(pages, default=0) - min(pages, default=0)
+        score = sum(candidate.score for candidate in choice)
+        score -= _FAR_PENALTY * max(0, apart - _NEAR_PAGES) + _LATE_PENALTY * min(pages, default=0)
+        if score > best[0]:
+            best = (score, dict(zip(names, pages, strict=True)))
+    return best[1]
+
+
+def _with_continuation(name: StatementName, page: int, texts: Mapping[int, _Text], taken: set[int]) -> tuple[int, ...]:
+    """``page``, and the next one where the statement is not closed here and goes on there."""
+    following = texts.get(page + 1)
+    if following is None or page + 1 in taken or _has(texts[page], _CLOSING[name]):
+        return (page,)
+    goes_on = _title_score(name, following.top) > 0 or _has(following, _CLOSING[name])
+    return (page, page + 1) if goes_on and following.n_numbers >= _MIN_NUMBERS else (page,)
+
+
+def _years(readings: Sequence[PageReading]) -> tuple[int, ...]:
+    """Years in the header cells of the statement's tables, else in the rows above, newest first."""
+    headers = [cell for reading in readings for cell in _HEADER_CELL.findall(reading.markdown)]
+    found = {int(year) for cell in headers for year in _YEAR.findall(cell)}
+    if not found:
+        found = {int(year) for reading in readings for row in reading.top_rows for year in _YEAR.findall(row)}
+    return tuple(sorted(found, reverse=True))
+
+
+def _unit(texts: Sequence[_Text]) -> str | None:
+    for text in texts:
+        for row in text.top:
+            if match := _UNIT.search(row):
+                return match.group(1).lower()
+    return None
