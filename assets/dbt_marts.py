@@ -6,13 +6,16 @@ model and test has succeeded. Readers keep the old one until then.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
-from deepchart_dagster.metrics.dbt import ensure_manifest, prepare_build_copy, publish
 
+from deepchart_dagster.metrics.dbt import DATABASE_VARIABLE, ensure_manifest, prepare_build_copy, publish
 from resources import StorageResource, dbt_project, open_workbench
 
 
@@ -34,8 +37,20 @@ class _Translator(DagsterDbtTranslator):
 def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: StorageResource) -> Iterator[Any]:
     with open_workbench(storage) as bench:
         copy = prepare_build_copy(bench.settings.storage)
-        # Without the environment variable dbt would not know which file to build in; it is set for this call only.
-        yield from dbt.cli(
-            ["build"], context=context, raise_on_error=True, env={"DEEPCHART_DUCKDB": str(copy)}
-        ).stream()
+        with _building_in(copy):
+            yield from dbt.cli(["build"], context=context).stream()
         publish(copy, bench.settings.storage)
+
+
+@contextmanager
+def _building_in(database: Path) -> Iterator[None]:
+    """The dbt profile reads its file's path from this variable; dagster-dbt hands its own environment on."""
+    before = os.environ.get(DATABASE_VARIABLE)
+    os.environ[DATABASE_VARIABLE] = str(database)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[DATABASE_VARIABLE]
+        else:
+            os.environ[DATABASE_VARIABLE] = before

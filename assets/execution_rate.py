@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dagster as dg
-from deepchart_dagster.scoring.execution import EXECUTION_VERSION
 
 from assets.outcome import materialized, no_errors_check
 from assets.rows import export_rows
 from deepchart_dagster.partitions import ModelSplit, model_splits
+from deepchart_dagster.scoring.execution import EXECUTION_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
 
 

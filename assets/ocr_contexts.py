@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dagster as dg
-from deepchart_dagster.contexts.ocr import OCR_CONTEXT_VERSION
 
 from assets.outcome import materialized, no_errors_check
+from deepchart_dagster.contexts.ocr import OCR_CONTEXT_VERSION
 from deepchart_dagster.partitions import documents
 from resources import OcrEngineResource, StorageResource, open_workbench
 

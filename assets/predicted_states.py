@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dagster as dg
-from deepchart_dagster.generation.states import PREDICTED_STATE_VERSION
 
 from assets.outcome import materialized, no_errors_check, progress_log
+from assets.rows import export_rows
+from deepchart_dagster.generation.states import STATE_VERSION
 from deepchart_dagster.partitions import ModelSplit, model_splits
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
 
@@ -13,7 +14,7 @@ from resources import BenchmarkResource, ModelsResource, SandboxResource, Storag
 @dg.asset(
     partitions_def=model_splits,
     group_name="predictions",
-    code_version=PREDICTED_STATE_VERSION,
+    code_version=str(STATE_VERSION),
     deps=["context_variants"],
     kinds={"python"},
     description="Stage 1: the model reads context and intent and answers with a program; its JSON is J.",
@@ -30,6 +31,7 @@ def predicted_states(
     with open_workbench(storage, benchmark, models, sandbox) as bench:
         model = bench.model(key.model)
         summary = bench.predicted_states().run(key.split, model, progress=progress_log(context))
+        export_rows(bench, "predicted_states", key)
         return materialized(
             summary,
             means=["n_source", "n_derived"],

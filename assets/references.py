@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dagster as dg
-from deepchart_dagster.scoring.references import REFERENCE_VERSION
 
 from assets.outcome import materialized, no_errors_check, progress_log
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
+from deepchart_dagster.scoring.references import REFERENCE_VERSION
 from resources import BenchmarkResource, SandboxResource, StorageResource, open_workbench
 
 COMPLETE = "references_complete"

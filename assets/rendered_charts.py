@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dagster as dg
-from deepchart_dagster.generation.charts import RENDERED_CHART_VERSION
 
 from assets.outcome import materialized, no_errors_check, progress_log
+from assets.rows import export_rows
+from deepchart_dagster.generation.charts import CHART_VERSION
 from deepchart_dagster.partitions import ModelSplit, model_splits
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
 
@@ -13,7 +14,7 @@ from resources import BenchmarkResource, ModelsResource, SandboxResource, Storag
 @dg.asset(
     partitions_def=model_splits,
     group_name="predictions",
-    code_version=RENDERED_CHART_VERSION,
+    code_version=str(CHART_VERSION),
     deps=["predicted_states"],
     kinds={"python"},
     description="Stage 2: the model gets J and the intent, never the context; its program draws the chart.",
@@ -30,6 +31,7 @@ def rendered_charts(
     with open_workbench(storage, benchmark, models, sandbox) as bench:
         model = bench.model(key.model)
         summary = bench.rendered_charts().run(key.split, model, progress=progress_log(context))
+        export_rows(bench, "rendered_charts", key)
         return materialized(
             summary,
             where=bench.settings.storage / "rendered_charts" / key.split.value / key.model,

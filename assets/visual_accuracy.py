@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dagster as dg
-from deepchart_dagster.scoring.visual import VISUAL_ACCURACY_VERSION
 
 from assets.outcome import bounded_check, materialized, no_errors_check, progress_log
 from assets.rows import export_rows
 from deepchart_dagster.partitions import ModelSplit, model_splits
+from deepchart_dagster.scoring.visual import VISUAL_ACCURACY_VERSION
 from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageResource, open_workbench
 
 IN_RANGE = "vas_in_range"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.contexts.variants import ContextVariantStage
     from deepchart_dagster.execution.runner import LocalRunner
     from deepchart_dagster.generation.charts import RenderedChartStage
+    from deepchart_dagster.generation.preview import Preview
     from deepchart_dagster.generation.prompts import PromptSet
     from deepchart_dagster.generation.states import PredictedStateStage
     from deepchart_dagster.llm.client import LiteLLMClient
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from deepchart_dagster.scoring.references import ReferenceStage
     from deepchart_dagster.scoring.rubrics import RubricStage
     from deepchart_dagster.scoring.visual import VisualAccuracyStage
+
+PreviewStage: TypeAlias = Literal[1, 2, "rubric", "judge"]
 
 
 class Workbench:
@@ -118,6 +121,21 @@ class Workbench:
     @property
     def chart_limits(self) -> Limits:
         return Limits(wall_s=self.settings.chart_timeout_s)
+
+    def previews(self, uid: str, model: ModelSpec, split: Split, stage: PreviewStage) -> list[Preview]:
+        """The calls that ``stage`` would make for one instance, exactly as they would be sent; asks nobody.
+
+        Raises UsageError for an instance that is not there, UpstreamError where the step before left nothing.
+        """
+        from deepchart_dagster.generation.preview import Preview, find_instance, preview
+
+        if stage in (1, 2):
+            charts, states = self.rendered_charts(), self.predicted_states()
+            return [preview(uid, model, split, 2 if stage == 2 else 1, states=states, charts=charts)]
+        query = find_instance(self.library, uid, split).query
+        if stage == "rubric":
+            return [Preview.of(request) for request in self.rubrics().requests(query)]
+        return [Preview.of(request) for request in self.visual_accuracy().requests(query, split, model)]
 
     def raw_documents(self) -> RawDocumentStage:
         from deepchart_dagster.contexts.ocr import RawDocumentStage

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, note, settings_for, workbench
-from deepchart_dagster.errors import NoWorkPossible
+from deepchart_dagster.errors import DeepChartError, NoWorkPossible
+
+if TYPE_CHECKING:
+    from deepchart_dagster.cli.runs import Materialized
 
 
 @click.group()
@@ -35,7 +40,8 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
         raise NoWorkPossible("no documents are registered.", remedy="deepchart documents add FILE.pdf --domain finance")
     runs = Runs(settings)
     runs.sync_documents(known)
-    rows, failures = [], []
+    rows: list[Materialized] = []
+    failures: list[DeepChartError] = []
     for document in wanted:
         outcome = runs.materialize(["raw_documents", "ocr_contexts"], document)
         rows += outcome.rows

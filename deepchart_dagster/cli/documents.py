@@ -64,13 +64,13 @@ def add(
                 refused.append((pdf, error))
         if added:
             _sync(bench.settings, [document.id for document in bench.documents.list()])
-    for _, error in refused:
-        note(f"deepchart: {error}")
+    for _, reason in refused:
+        note(f"deepchart: {reason}")
     emit(
         as_json,
         {
             "added": [document.model_dump(mode="json") for document in added],
-            "refused": [{"file": str(pdf), "reason": str(error)} for pdf, error in refused],
+            "refused": [{"file": str(pdf), "reason": str(reason)} for pdf, reason in refused],
         },
         "\n".join(f"{document.id}  {document.domain.value}  {document.file_name}" for document in added),
     )

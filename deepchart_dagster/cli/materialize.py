@@ -97,8 +97,10 @@ def announce(group: RunGroup, result: RunOutcome) -> None:
         else "done"
     )
     errors = sum(row.n_error for row in result.rows)
-    note(f"{where}: {', '.join(group.assets[:4])}{' …' if len(group.assets) > 4 else ''}: {counts}"
-         + (f", {errors} in error" if errors else ""))
+    note(
+        f"{where}: {', '.join(group.assets[:4])}{' …' if len(group.assets) > 4 else ''}: {counts}"
+        + (f", {errors} in error" if errors else "")
+    )
 
 
 def outcome_json(outcome: PipelineOutcome) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.cli.runs import Materialized, Runs, RunOutcome, model_split_key
+from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_split_key
 from deepchart_dagster.errors import DeepChartError, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
@@ -74,8 +74,7 @@ def select_assets(runs: Runs, selection: str) -> list[str]:
 def run_groups(assets: Sequence[str], scope: Scope) -> Iterator[RunGroup]:
     """Runs in the order of the pipeline: benchmark, documents, splits, model × split, reports."""
     by_kind = {
-        kind: tuple(name for name in assets if name in BY_NAME and BY_NAME[name].kind is kind)
-        for kind in PartitionKind
+        kind: tuple(name for name in assets if name in BY_NAME and BY_NAME[name].kind is kind) for kind in PartitionKind
     }
     if ROOT in assets:
         yield RunGroup((ROOT,), None)
@@ -125,7 +124,7 @@ class Sorted:
 
 def sort_by_state(bench: Workbench, groups: Iterable[RunGroup], scope: Scope, wanted: frozenset[State]) -> Sorted:
     """Groups of which some partition is in one of the ``wanted`` states; groups without partitions stay."""
-    cells = {
+    cells: dict[tuple[str, str | None], Cell] = {
         (cell.key.asset, _dagster_key(cell.key)): cell
         for cell in read_status(bench, models=scope.models, splits=scope.splits, assets=NODES)
     }

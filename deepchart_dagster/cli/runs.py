@@ -107,7 +107,7 @@ class Runs:
             raise_on_error=False,
         )
         rows = [
-            _row(event.asset_materialization, partition, time.monotonic() - begun)
+            _row(event.step_materialization_data.materialization, partition, time.monotonic() - begun)
             for event in result.get_asset_materialization_events()
         ]
         return RunOutcome(tuple(rows), None if result.success else _failure(result, assets, partition))

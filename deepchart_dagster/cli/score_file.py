@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from deepchart_dagster.cli.common import common_options, emit
 from deepchart_dagster.errors import UsageError
+
+if TYPE_CHECKING:
+    from deepchart_dagster.scoring.fidelity import Scorer
 
 
 @click.command("score-file")
@@ -20,7 +24,7 @@ def command(
     reference_src: Path | None,
     reference_der: Path | None,
     prediction: Path,
-    scorer: str,
+    scorer: Scorer,
     storage: str | None,
     as_json: bool,
 ) -> None:
@@ -33,13 +37,13 @@ def command(
     if reference_src is None and reference_der is None:
         raise UsageError("there is no reference.", remedy="Give --reference-src, --reference-der, or both.")
     score = score_file(reference_src, reference_der, prediction, scorer)
-    lines = []
+    lines: list[str] = []
     for side in ("src", "der"):
         part = score[side]
         lines.append(
             f"{side}: F1 {part['f1']:.4f}  precision {part['precision']:.4f}  recall {part['recall']:.4f}  "
             f"({part['n_matched']} matched, {part['n_reference']} in the reference, {part['n_predicted']} predicted)"
-            if part
+            if isinstance(part, dict)
             else f"{side}: no reference"
         )
     emit(as_json, score, "\n".join(lines))

@@ -55,7 +55,9 @@ def _check_free(port: int) -> None:
         try:
             probe.bind((HOST, port))
         except OSError as error:
-            raise UsageError(f"port {port} is taken: {error.strerror}.", remedy="Choose another with --port.") from error
+            raise UsageError(
+                f"port {port} is taken: {error.strerror}.", remedy="Choose another with --port."
+            ) from error
 
 
 @contextmanager
@@ -82,7 +84,7 @@ def _children(settings: Settings, port: int) -> Iterator[list[subprocess.Popen[b
                         stderr=log,
                         start_new_session=True,
                         # A background shell hands down an ignored SIGINT, and Dagster then ignores SIGTERM as well.
-                        preexec_fn=_default_signals,  # noqa: PLW1509 - single-threaded here
+                        preexec_fn=_default_signals,
                     )
                 )
         yield children
@@ -102,7 +104,7 @@ def _wait_until_ready(port: int, children: list[subprocess.Popen[bytes]]) -> Non
             if child.poll() is not None:
                 raise UsageError("the Dagster UI ended before it was ready.", remedy="Its log lies in <storage>/logs.")
         try:
-            with urllib.request.urlopen(f"http://{HOST}:{port}/server_info", timeout=2):  # noqa: S310 - loopback
+            with urllib.request.urlopen(f"http://{HOST}:{port}/server_info", timeout=2):
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.3)

@@ -5,13 +5,15 @@ Dagster's graph is made of the same names; a test holds the two together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from deepchart_dagster.artifacts.steps import Step, Work
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import UsageError
+from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.workbench import Workbench
 
 
@@ -94,13 +96,18 @@ def partition_keys(
 def plan(bench: Workbench, key: PartitionKey) -> list[Work]:
     """What the step of this partition would do: an input key per instance, nothing computed."""
     if key.document is not None:
-        stage = bench.raw_documents() if key.asset == "raw_documents" else bench.ocr_contexts()
-        return stage.plan([key.document])
+        if key.asset == "raw_documents":
+            return bench.raw_documents().plan([key.document])
+        return bench.ocr_contexts().plan([key.document])
     if key.split is None:
         raise UsageError(f"{key.asset}: name a split or a document.")
     if key.model is None:
         return _plan_split(bench, key.asset, key.split)
     return _plan_model_split(bench, key.asset, key.split, key.model)
+
+
+class _ModelSplitStage(Protocol):
+    def plan(self, split: Split, model: ModelSpec) -> list[Work]: ...
 
 
 def _plan_split(bench: Workbench, asset: str, split: Split) -> list[Work]:
@@ -115,7 +122,7 @@ def _plan_model_split(bench: Workbench, asset: str, split: Split, slug: str) -> 
     model = bench.model(slug)
     if not bench.applicable(model, split):
         return []
-    stages = {
+    stages: dict[str, Callable[[], _ModelSplitStage]] = {
         "predicted_states": bench.predicted_states,
         "rendered_charts": bench.rendered_charts,
         "source_fidelity": lambda: bench.fidelity("src"),
