@@ -51,19 +51,19 @@ def page_groups(n_pages: int) -> list[range]:
     return [range(first, min(first + step, n_pages + 1)) for first in range(1, n_pages + 1, step)]
 
 
-def draw_chunks(report: Report, folder: Path, evidence: EvidenceStore) -> list[ImageChunk]:
+def draw_chunks(report: Report, folder: Path, evidence: EvidenceStore, *, first_index: int = 1) -> list[ImageChunk]:
     """Draw the report's chunks into ``folder``/chunks. Raises DocumentError naming the pages that would not."""
     groups = page_groups(report.n_pages)
     with storage_errors(folder, "write"):
         (folder / "chunks").mkdir(parents=True, exist_ok=True)
-    names = [f"chunks/{at:03d}.jpg" for at in range(1, len(groups) + 1)]
+    names = [f"chunks/{first_index + at:03d}.jpg" for at in range(len(groups))]
     sizes = _draw(report, folder, groups, names)
     chunks = []
     for at, (pages, name, size) in enumerate(zip(groups, names, sizes, strict=True)):
         sha256 = sha256_bytes((folder / name).read_bytes())
         chunks.append(
             ImageChunk(
-                index=at,
+                index=first_index + at,
                 document_id=report.document_id,
                 first_page=pages[0],
                 last_page=pages[-1],
