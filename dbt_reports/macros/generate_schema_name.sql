@@ -1,0 +1,4 @@
+{# Schemas are called what the project calls them: staging, marts. #}
+{% macro generate_schema_name(custom_schema_name, node) -%}
+    {{ custom_schema_name | trim if custom_schema_name else target.schema }}
+{%- endmacro %}

@@ -1,0 +1,106 @@
+"""Parquet files of table rows: written whole under a temporary name, sorted, so that equal rows make equal files."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX, storage_errors
+from deepchart_dagster.errors import StorageError
+from deepchart_dagster.metrics.tables import SCHEMA, Table
+
+if TYPE_CHECKING:
+    import duckdb
+
+Row = Mapping[str, JsonValue]
+_SUFFIX = ".parquet"
+
+
+def parquet_folder(storage: Path) -> Path:
+    return storage / "metrics" / "parquet"
+
+
+def write_parquet(path: Path, table: Table, rows: Sequence[Row], source: str) -> None:
+    """Write ``rows`` (members are the table's columns) to ``path``; ``source`` names what they were made from.
+
+    Raises StorageError where it cannot be written.
+    """
+    import duckdb
+
+    _check_columns(table, rows)
+    temporary = path.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}{_SUFFIX}"
+    with storage_errors(path, "write"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with duckdb.connect(config={"threads": 1}) as connection:
+                connection.execute(f"create table rows ({table.definition})")
+                insert_rows(connection, "rows", table, rows)
+                connection.execute(_copy_statement(table, source), [str(temporary)])
+            temporary.replace(path)
+        except duckdb.Error as error:
+            raise StorageError(f"cannot write {path}: {error}", remedy=_CHECK) from error
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+_CHECK = "Check that the disk has room and that this user may write there; what is stored is kept."
+
+
+def _copy_statement(table: Table, source: str) -> str:
+    order = ", ".join(f'"{name}"' for name in table.order)
+    label = source.replace("'", "''")
+    selection = f"select * from rows order by {order}"  # noqa: S608 - our own column names
+    return f"copy ({selection}) to ? (format parquet, kv_metadata {{source: '{label}'}})"
+
+
+def _check_columns(table: Table, rows: Sequence[Row]) -> None:
+    names = {column.name for column in table.columns}
+    for row in rows:
+        if row.keys() != names:
+            raise TypeError(f"{table.name}: a row lacks or adds {sorted(row.keys() ^ names)}")
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, name: str, table: Table, rows: Sequence[Row]) -> None:
+    """Append ``rows`` to the table called ``name``, which has the columns of ``table``."""
+    structure = json.dumps([{column.name: column.type for column in table.columns}])
+    connection.execute(
+        f"insert into {name} by name select unnest(from_json(?::json, '{structure}'), recursive := true)",
+        [json.dumps(list(rows), allow_nan=False)],
+    )
+
+
+def source_of(path: Path) -> str | None:
+    """What the file's rows were made from, as given to write_parquet; None where it is no such file."""
+    import duckdb
+
+    if not path.is_file():
+        return None
+    try:
+        with duckdb.connect() as connection:
+            row = connection.execute(
+                "select decode(value) from parquet_kv_metadata(?) where decode(key) = 'source'", [str(path)]
+            ).fetchone()
+    except duckdb.Error:
+        return None
+    return str(row[0]) if row else None
+
+
+def load_parquet(connection: duckdb.DuckDBPyConnection, table: Table, paths: Sequence[Path]) -> None:
+    """Append the rows of these files to the table in the store. Raises StorageError for a file that has others."""
+    import duckdb
+
+    if not paths:
+        return
+    read = f"select {table.selection} from read_parquet(?, union_by_name := true)"  # noqa: S608 - our own names
+    try:
+        connection.execute(f"insert into {SCHEMA}.{table.name} by name {read}", [[str(path) for path in paths]])
+    except duckdb.Error as error:
+        raise StorageError(
+            f"the {table.name} rows below {paths[0].parent} cannot be read: {error}",
+            remedy="Delete that folder and materialise the scores again; results are kept.",
+        ) from error

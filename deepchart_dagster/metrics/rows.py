@@ -1,0 +1,210 @@
+"""The rows of an asset partition: what its results say, one row per instance and metric or program.
+
+    <root>/metrics/parquet/<asset>/<split>/<model>.parquet
+
+A file holds the partition as its manifest has it: writing it again replaces it. Files are derived; the
+results are the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from deepchart_dagster.artifacts.canonical import content_hash
+from deepchart_dagster.artifacts.files import path_segment
+from deepchart_dagster.artifacts.results import InstanceResult, Status
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.benchmark.library import Library
+from deepchart_dagster.benchmark.model import Query
+from deepchart_dagster.errors import UpstreamError, UsageError
+from deepchart_dagster.llm.registry import SCRIPTED_PREFIX, ModelSpec
+from deepchart_dagster.metrics.parquet import parquet_folder, source_of, write_parquet
+from deepchart_dagster.metrics.tables import EXECUTIONS, SCORES, Table
+
+ROWS_VERSION = 1
+ASPECTS = ("instruction_compliance", "data_mapping_topology", "presentation_quality")
+
+# asset -> {member of the result's value: name of the metric}
+SCORE_ASSETS: dict[str, dict[str, str]] = {
+    "source_fidelity": {"f1": "f1_src", "precision": "precision_src", "recall": "recall_src"},
+    "derived_fidelity": {"f1": "f1_der", "precision": "precision_der", "recall": "recall_der"},
+    "execution_rate": {"executed": "er"},
+    "visual_accuracy": {"vas": "vas", **{aspect: f"vas_{aspect}" for aspect in ASPECTS}},
+}
+STAGE_OF = {"predicted_states": 1, "rendered_charts": 2}
+_CHART_ASSET = "rendered_charts"
+_CHART_SCORES = ("execution_rate", "visual_accuracy")
+
+
+def exported_table(asset: str) -> Table:
+    """The table that an asset's rows belong to. Raises UsageError for an asset without rows."""
+    if asset in SCORE_ASSETS:
+        return SCORES
+    if asset in STAGE_OF:
+        return EXECUTIONS
+    raise UsageError(f"{asset} has no rows to export.", remedy=f"These have: {', '.join([*SCORE_ASSETS, *STAGE_OF])}.")
+
+
+def partition_file(storage: Path, asset: str, partition: tuple[str, ...]) -> Path:
+    *folders, last = (path_segment(part) for part in partition)
+    return parquet_folder(storage).joinpath(asset, *folders, f"{last}.parquet")
+
+
+def export_partition(
+    store: ArtifactStore, library: Library, models: Mapping[str, ModelSpec], asset: str, partition: tuple[str, str]
+) -> Path:
+    """Write the rows of ``asset`` for ``partition`` = (split, model) and return the file.
+
+    Writes nothing where the file holds exactly this already. Queries that the library no longer has are
+    left out. Raises UpstreamError where the partition has no manifest, or a result it names is gone.
+    """
+    table = exported_table(asset)
+    manifest = store.read_manifest(asset, partition)
+    if manifest is None:
+        raise UpstreamError(f"{asset} {'|'.join(partition)} has not been made.", remedy=f"Materialise {asset}.")
+    queries = {query.uid: query for query in library.queries()}
+    path = partition_file(store.root, asset, partition)
+    results = [_stored(store, asset, partition, str(row["uid"])) for row in manifest.rows if str(row["uid"]) in queries]
+    export = _Export(store, models.get(partition[1]), partition)
+    rows = [row for result in results for row in export.rows(result, queries[result.uid])]
+    source = content_hash({"version": ROWS_VERSION, "rows": rows})
+    if source_of(path) != source:
+        write_parquet(path, table, rows, source)
+    return path
+
+
+def _stored(store: ArtifactStore, asset: str, scope: tuple[str, ...], uid: str) -> InstanceResult:
+    result = store.read(asset, scope, uid)
+    if result is None:
+        raise UpstreamError(
+            f"{asset} {'|'.join(scope)}: the result of {uid} is gone.", remedy=f"Materialise {asset} again."
+        )
+    return result
+
+
+def export_all(store: ArtifactStore, library: Library, models: Mapping[str, ModelSpec]) -> list[Path]:
+    """Write every partition that has a manifest, remove the files of those that have none; returns the files."""
+    files = [
+        export_partition(store, library, models, asset, (split, model))
+        for asset in (*SCORE_ASSETS, *STAGE_OF)
+        for split, model in store.manifests(asset)
+    ]
+    for path in set(parquet_folder(store.root).rglob("*.parquet")) - set(files):
+        path.unlink()
+    return files
+
+
+@dataclass(frozen=True)
+class _Export:
+    """One partition's export. ``model`` is None where models.yaml has it no longer."""
+
+    store: ArtifactStore
+    model: ModelSpec | None
+    partition: tuple[str, str]
+
+    def rows(self, result: InstanceResult, query: Query) -> Iterator[dict[str, JsonValue]]:
+        common = self._common(result, query)
+        if result.asset in STAGE_OF:
+            yield {**common, **_execution(result)}
+            return
+        judge = _judge(result) if result.asset == "visual_accuracy" else _NO_JUDGE
+        for member, metric in SCORE_ASSETS[result.asset].items():
+            value = _value(result, member)
+            yield {
+                **common,
+                "status": _metric_status(result, value),
+                "metric": metric,
+                "metric_version": _text(result.key_parts.get("version")),
+                "value": value,
+                "judge": judge.slug,
+                "judge_scripted": judge.scripted,
+            }
+
+    def _common(self, result: InstanceResult, query: Query) -> dict[str, JsonValue]:
+        split, slug = self.partition
+        return {
+            "uid": result.uid,
+            "benchmark": query.benchmark,
+            "domain": query.domain.value,
+            "split": split,
+            "model": slug,
+            "model_name": self.model.name or slug if self.model else slug,
+            "family": self.model.family if self.model else "other",
+            "scripted": self.model.scripted if self.model else False,
+            "asset": result.asset,
+            "input_key": result.input_key,
+            "status": result.status.value,
+            "problem_kind": result.problem.kind if result.problem else None,
+            "backend": self._backend(result),
+            "query_type": query.query_type,
+            "chart_family": query.chart_family,
+        }
+
+    def _backend(self, result: InstanceResult) -> str | None:
+        """The chart program's language; the stages before a chart know none."""
+        if result.asset in _CHART_SCORES:
+            chart = self.store.read(_CHART_ASSET, self.partition, result.uid)
+            return _backend_of(chart) if chart else None
+        return _backend_of(result) if result.asset == _CHART_ASSET else None
+
+
+def _backend_of(chart: InstanceResult) -> str | None:
+    return _text(chart.value.get("backend")) or _text(chart.key_parts.get("backend"))
+
+
+def _value(result: InstanceResult, member: str) -> float | None:
+    """A failed instance scores 0 in every metric (paper, B.1), also where its result does not spell it out."""
+    if result.status not in (Status.OK, Status.FAILED):
+        return None
+    value = _number(result.value.get(member))
+    return 0.0 if value is None and result.status is Status.FAILED else value
+
+
+def _metric_status(result: InstanceResult, value: float | None) -> str:
+    """A scored instance may lack one metric, an aspect without valid questions: not applicable there."""
+    if result.status is Status.OK and value is None:
+        return Status.NOT_APPLICABLE.value
+    return result.status.value
+
+
+@dataclass(frozen=True)
+class _Judge:
+    slug: str | None
+    scripted: bool | None
+
+
+_NO_JUDGE = _Judge(slug=None, scripted=None)
+
+
+def _judge(result: InstanceResult) -> _Judge:
+    """The judge that the result's key names: {"slug" or "model", …}, or a name."""
+    part = result.key_parts.get("judge")
+    names = [part.get("slug"), part.get("model")] if isinstance(part, dict) else [part]
+    texts = [name for name in names if isinstance(name, str)]
+    if not texts:
+        return _NO_JUDGE
+    return _Judge(slug=texts[0], scripted=any(text.startswith(SCRIPTED_PREFIX) for text in texts))
+
+
+def _execution(result: InstanceResult) -> dict[str, JsonValue]:
+    seen = result.observations
+    return {
+        "stage": STAGE_OF[result.asset],
+        "wall_s": _number(seen.get("program_seconds")),
+        "cpu_s": _number(seen.get("cpu_s")),
+        "max_rss_mb": _number(seen.get("max_rss_mb")),
+        "tier": _text(seen.get("tier")),
+        "seconds": result.seconds,
+    }
+
+
+def _number(value: JsonValue) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _text(value: JsonValue) -> str | None:
+    return None if value is None else str(value)
