@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from deepchart_dagster.generation.predicted import DERIVED_NAMES, SOURCE_NAMES
 from deepchart_dagster.scoring.tables import Side
 
-NAMES: dict[Side, tuple[str, ...]] = {
-    "src": ("src_data", "scr_data", "raw_data", "source_data"),
-    "der": ("der_data", "derived_data", "final_chart_data", "chart_data"),
-}
+NAMES: dict[Side, tuple[str, ...]] = {"src": SOURCE_NAMES, "der": DERIVED_NAMES}
 _WRAPPER = "data_list"
 
 InvalidState = Literal["invalid_output", "missing_src_data", "missing_der_data"]
@@ -47,8 +45,7 @@ def find_part(state: object, side: Side) -> StatePart | None:
     if not isinstance(state, dict):
         return None
     wrapped = state.get(_WRAPPER)
-    inner = [item for item in (wrapped if isinstance(wrapped, list) else [wrapped]) if isinstance(item, dict)]
-    for prefix, members in (("", state), *((f"{_WRAPPER}.", item) for item in inner)):
+    for prefix, members in (("", state), (f"{_WRAPPER}.", wrapped if isinstance(wrapped, dict) else {})):
         for name in NAMES[side]:
             if name in members:
                 return StatePart(side=side, member=prefix + name, content=members[name])
