@@ -159,7 +159,9 @@ class _Text:
 
     @property
     def label(self) -> str:
-        return f"{self.file.document_id}/{self.file.name}"
+        """The file's name with its document's id, which names of built contexts begin with already."""
+        folder = f"{self.file.document_id}/"
+        return self.file.name if self.file.name.startswith(folder) else folder + self.file.name
 
     def document(self, text: str) -> InputDocument:
         return InputDocument(title=self.file.title, document_id=self.file.document_id, name=self.file.name, text=text)

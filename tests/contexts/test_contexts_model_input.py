@@ -70,6 +70,12 @@ def test_texts_after_the_cut_are_left_out_and_named(tmp_path: Path) -> None:
     assert given_input.cut == Cut(tokens=60 + 10 + 1, files=("d/c", "d/d"), cut_file="d/b")
 
 
+def test_a_name_that_begins_with_its_document_is_not_doubled(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    context = context_of(tmp_path, {"a": " one" * 90, "d/context.md": " two", "data.md": " two"})
+    assert fit_context(context, tmp_path, model(1000), 710).cut.files == ("d/context.md", "d/data.md")
+
+
 def test_a_text_of_which_nothing_fits_is_left_out_whole(tmp_path: Path) -> None:
     given_input = fit_context(context_of(tmp_path, {"a": " one" * 90, "b": " two"}), tmp_path, model(1000), 710)
     assert [item.name for item in given_input.documents] == ["a"]
