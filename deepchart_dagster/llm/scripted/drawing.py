@@ -10,9 +10,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from pydantic import JsonValue
 
@@ -39,10 +39,14 @@ _SAME_BOX = 0.01
 
 @dataclass(frozen=True)
 class Series:
-    """Finite values at named places, in drawn order; ``names`` are unique once normalised."""
+    """Finite values at named places, in drawn order; ``names`` are unique once normalised.
+
+    ``axes`` numbers the axes it is drawn on: values on different ones cannot be compared by eye.
+    """
 
     name: str
     kind: str
+    axes: int
     names: tuple[str, ...]
     values: tuple[float, ...]
 
@@ -70,7 +74,7 @@ class Cloud:
 def same(text: str) -> str:
     """What two labels have in common when they say the same: one line, case, minus signs, 2020.0 as 2020."""
     plain = one_line(text).casefold().replace("\N{MINUS SIGN}", "-")
-    return plain[:-2] if re.fullmatch(r"-?\d+\.0", plain) else plain
+    return plain.partition(".")[0] if re.fullmatch(r"-?\d+\.0+", plain) else plain
 
 
 def one_line(text: str) -> str:
@@ -124,7 +128,12 @@ class Drawing:
 
     @cached_property
     def series(self) -> tuple[Series, ...]:
-        return tuple(series for axes in self.axes for mark in axes.marks for series in _series_of(mark, axes))
+        return tuple(
+            replace(series, axes=number)
+            for number, axes in enumerate(self.axes)
+            for mark in axes.marks
+            for series in _series_of(mark, axes)
+        )
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -165,10 +174,39 @@ def _series_of(mark: Mark, axes: Axes) -> list[Series]:
 
 
 def bar_names(mark: Bars, axes: Axes) -> list[str]:
-    """A name for each bar: its category, or what stands at its position."""
+    """A name for each bar: its category, or the label of the tick it stands at.
+
+    Bars of a group stand beside their tick: where its labels are words, or several series share the axes, the
+    nearest tick names them.
+    """
     ticks = axes.ticks(category_axis(mark))
-    positions = [place_name(place, ticks) for place in mark.positions]
-    return [name or place for name, place in zip_longest(mark.categories, positions, fillvalue="")]
+    grouped = sum(isinstance(other, Bars) for other in axes.marks) > 1
+    beside = grouped or any(one_line(tick.label) and not _reads_as_number(tick.label) for tick in ticks)
+    names = []
+    for category, position in zip_longest(mark.categories, mark.positions, fillvalue=None):
+        own = category if isinstance(category, str) else ""
+        if one_line(own) and not _is_position(own, position):
+            names.append(own)
+        else:
+            names.append((beside and _nearest_label(position, ticks)) or place_name(position, ticks))
+    return names
+
+
+def _is_position(category: str, position: float | str | None) -> bool:
+    """Whether a category is no more than the number at which the bar stands."""
+    return isinstance(position, float) and _reads_as_number(category) and _number(category) == position
+
+
+def _nearest_label(position: float | str | None, ticks: Sequence[Tick]) -> str:
+    """The label of the nearest tick, "" where the bar stands half-way to the next one or further."""
+    places = sorted({tick.at for tick in ticks if isinstance(tick.at, float)})
+    reach = min((after - before for before, after in pairwise(places)), default=1.0) / 2
+    near = [
+        (abs(tick.at - position), tick.label)
+        for tick in ticks
+        if isinstance(tick.at, float) and isinstance(position, float) and abs(tick.at - position) < reach
+    ]
+    return min(near)[1] if near else ""
 
 
 def series_name(mark: Mark, axes: Axes) -> str:
@@ -205,21 +243,26 @@ def _is_word(place: float | str | None, ticks: Iterable[Tick]) -> bool:
 
 
 def _reads_as_number(text: str) -> bool:
+    return _number(text) is not None
+
+
+def _number(text: str) -> float | None:
     try:
-        float(same(text).replace(",", ""))
+        return float(same(text).replace(",", ""))
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def place_name(place: float | str | None, ticks: Iterable[Tick]) -> str:
-    """The label of the tick at ``place``, or the place itself as text; "" for no place."""
+    """The label of the tick at ``place``, or the place itself as text; "" for no place.
+
+    A label that says no more than the number (2019.00) gives way to the number as it is written.
+    """
     if place is None:
         return ""
-    for tick in ticks:
-        if one_line(tick.label) and _same_place(tick.at, place):
-            return tick.label
-    return place if isinstance(place, str) else f"{place:.10g}"
+    plain = place if isinstance(place, str) else f"{place:.10g}"
+    labels = [tick.label for tick in ticks if one_line(tick.label) and _same_place(tick.at, place)]
+    return labels[0] if labels and _number(labels[0]) != place else plain
 
 
 def _same_place(left: float | str | None, right: float | str) -> bool:
@@ -235,7 +278,7 @@ def _series(name: str, kind: str, places: Sequence[str], values: Sequence[float 
     unique = [(place, value) for place, value in pairs if counts[same(place)] == 1]
     if not unique:
         return []
-    return [Series(name, kind, tuple(place for place, _ in unique), tuple(value for _, value in unique))]
+    return [Series(name, kind, 0, tuple(place for place, _ in unique), tuple(value for _, value in unique))]
 
 
 def _cells(mark: Heatmap) -> list[Cell]:

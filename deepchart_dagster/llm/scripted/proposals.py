@@ -29,11 +29,12 @@ def compliance(drawing: Drawing) -> Iterator[Form]:
     yield from (ask.Arranged(arrangement) for arrangement in ("stacked", "grouped"))
     yield from _grids(drawing)
     yield from _spans(drawing)
-    yield from (ask.SeriesCount(kind, len(drawing.of_type(kind))) for kind in kinds[:1])
+    several = [kind for kind in kinds if kind in ("bars", "line", "scatter", "area")]
+    yield from (ask.SeriesCount(kind, len(drawing.of_type(kind))) for kind in several[:1])
     yield ask.PanelCount(drawing.panels)
     yield from _counts(drawing, kinds)
     yield from _outermost(drawing)
-    yield from (ask.SeriesCount(kind, len(drawing.of_type(kind))) for kind in kinds[1:])
+    yield from (ask.SeriesCount(kind, len(drawing.of_type(kind))) for kind in kinds)
     yield from (ask.Shows(kind) for kind in kinds[2:])
 
 
@@ -79,8 +80,8 @@ def _in_turn(rows: list[Iterator[Form]]) -> Iterator[Form]:
 
 
 def _name(series: Series, drawing: Drawing) -> str | None:
-    """How a question names the series: not at all where it is the only one."""
-    return series.name if len(drawing.series) > 1 else None
+    """How a question names the series: not at all where it is the only one, or has no name."""
+    return series.name if len(drawing.series) > 1 and one_line(series.name) else None
 
 
 def _within(series: Series, drawing: Drawing) -> Iterator[Form]:
@@ -106,9 +107,11 @@ def _visible_pairs(ranked: list[tuple[float, str]]) -> list[tuple[str, str]]:
 
 
 def _against_each_other(drawing: Drawing) -> Iterator[Form]:
-    """Two neighbouring series at the place where they differ most."""
+    """Two neighbouring series of the same axes, at the place where they differ most."""
     named = [series for series in drawing.series if one_line(series.name)]
     for one, other in islice(pairwise(named), _MOST_PAIRS):
+        if one.axes != other.axes:
+            continue
         shared = [place for place in one.by_name if place in other.by_name]
         if not shared:
             continue
@@ -119,7 +122,7 @@ def _against_each_other(drawing: Drawing) -> Iterator[Form]:
 
 def _clouds(drawing: Drawing) -> Iterator[Form]:
     for cloud in drawing.clouds:
-        name = cloud.name if len(drawing.clouds) > 1 else None
+        name = cloud.name if len(drawing.clouds) > 1 and one_line(cloud.name) else None
         yield from (ask_order.Tendency(direction, name) for direction in ("rise", "fall"))
         yield from (ask_order.HighestLies(side, name) for side in ("left", "right"))
 
