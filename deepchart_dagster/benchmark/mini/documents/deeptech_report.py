@@ -232,6 +232,7 @@ class _Report:
             [_funding_row(city, city.funding_2024, city.deals) for city in CITIES],
             texts=2,
         )
+        self.sheet.paragraph("Figure 1 sets the five largest cities beside their own result of the year before.")
         self.sheet.picture(200, _draw_largest, "Figure 1. Funding of the five largest cities in 2023 and 2024.")
         self.sheet.new_page()
         self._table(
@@ -265,6 +266,7 @@ class _Report:
         self._table(
             "Table 4. Sectors in 2024 (EUR million)", ("Sector", "Companies", "Funding", "Rounds"), rows, texts=1
         )
+        self.sheet.paragraph("Sectors with many rounds did not always receive the most money, as Figure 2 shows.")
         self.sheet.picture(210, _draw_rounds, "Figure 2. Funding and rounds by sector.")
 
     def _glossary(self) -> None:

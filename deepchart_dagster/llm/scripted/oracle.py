@@ -1,0 +1,41 @@
+"""The scripted model ``oracle``: reads like a careful person, knows no answers.
+
+It recognises a mini query by its chart purpose and follows the query's recipe (llm.scripted.recipes). All its
+source values come from the messages it is sent: from the documents' text, and for pictures from the text
+of the pages that they show. What was not sent is missing from its src_data, and what depends on it from its
+der_data. In stage 2 it draws the data it is given. Anything else it refuses.
+"""
+
+from __future__ import annotations
+
+from deepchart_dagster.llm.model import Message
+from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
+from deepchart_dagster.llm.scripted.lookups import Found, find_all
+from deepchart_dagster.llm.scripted.recipes import KnownQuery, recognise
+from deepchart_dagster.llm.scripted.sent_context import asks_for_chart, asks_for_html, passages, stage2_data, text_of
+
+UNKNOWN = ScriptedReply("I know only the charts of the mini benchmark, and this is none of them.", "refusal")
+_NO_DATA = ScriptedReply("There is no JSON after the data line, so there is nothing to draw.", "refusal")
+_NO_HTML = ScriptedReply("I draw with Python only.", "refusal")
+
+
+def answer(request: ScriptedRequest) -> ScriptedReply:
+    known = recognise(text_of(request.messages))
+    if known is None:
+        return UNKNOWN
+    if asks_for_chart(request.messages):
+        return drawn(known, request.messages)
+    return ScriptedReply(known.stage1_program(read_sources(known, request)))
+
+
+def read_sources(known: KnownQuery, request: ScriptedRequest) -> list[Found]:
+    """The query's source values as far as the context holds them."""
+    return find_all(known.recipe.sources, passages(request))
+
+
+def drawn(known: KnownQuery, messages: tuple[Message, ...]) -> ScriptedReply:
+    """A program that draws the data in the messages."""
+    if asks_for_html(messages):
+        return _NO_HTML
+    state = stage2_data(messages)
+    return _NO_DATA if state is None else ScriptedReply(known.stage2_program(state))

@@ -1,0 +1,104 @@
+"""What the scripted models know of each mini query: where to look, how to derive, how to draw. No values.
+
+``recipe.yaml`` lies in the query's folder: ``sources`` are look-ups (llm.scripted.lookups), ``derive`` is the
+text of a Python function ``derive(src)`` that copes with what was not found. The chart is drawn by the
+query's ``stage2.py``, which holds no data: J is put in place of ``__J__``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from deepchart_dagster.benchmark.mini.catalogue import folder_of, mini_queries
+from deepchart_dagster.benchmark.model import CodeType, Query
+from deepchart_dagster.llm.scripted.lookups import Found, Lookup
+
+_J_TOKEN = "__J__"  # noqa: S105 - a placeholder, no secret
+
+_STAGE1 = """import json
+import sys
+from pathlib import Path
+
+SRC = {src}
+
+
+{derive}
+
+Path(sys.argv[1]).write_text(json.dumps({{"src_data": SRC, "der_data": derive(SRC)}}), encoding="utf-8")
+"""
+
+
+class Recipe(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sources: tuple[Lookup, ...] = Field(min_length=1)
+    derive: str
+
+
+@dataclass(frozen=True)
+class KnownQuery:
+    """A query of the mini benchmark that the scripted models can answer."""
+
+    query: Query
+    recipe: Recipe
+    chart_code: str
+
+    def stage1_program(self, found: list[Found]) -> str:
+        """A program with ``found`` as literals and the derivation as code."""
+        return _STAGE1.format(src=python_literal(source_data(found)), derive=self.recipe.derive.rstrip())
+
+    def stage2_program(self, state: JsonValue) -> str:
+        """A program that draws ``state`` (J)."""
+        return self.chart_code.replace(_J_TOKEN, python_literal(state))
+
+
+def recognise(text: str) -> KnownQuery | None:
+    """The query whose chart purpose stands in ``text``, or None where no mini query's does."""
+    seen = " ".join(text.split())
+    for query in mini_queries():
+        if any(" ".join(query.purpose_for(code_type).split()) in seen for code_type in CodeType):
+            return known_query(query)
+    return None
+
+
+@lru_cache(maxsize=64)
+def known_query(query: Query) -> KnownQuery:
+    """``query`` with its recipe. Raises OSError or ValidationError for a folder that is damaged."""
+    folder = folder_of(query)
+    recipe = Recipe.model_validate(yaml.safe_load(_text(folder / "recipe.yaml")))
+    return KnownQuery(query=query, recipe=recipe, chart_code=_text(folder / "stage2.py"))
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def source_data(found: list[Found]) -> dict[str, JsonValue]:
+    """src_data: the values at their paths, those of a list appended in their order."""
+    data: dict[str, JsonValue] = {}
+    for value in found:
+        place = data
+        for name in value.path[:-1]:
+            inner = place.setdefault(name, {})
+            assert isinstance(inner, dict)
+            place = inner
+        if value.listed:
+            series = place.setdefault(value.path[-1], [])
+            assert isinstance(series, list)
+            series.append(value.value)
+        else:
+            place[value.path[-1]] = value.value
+    return data
+
+
+def python_literal(value: JsonValue) -> str:
+    """Python source for ``value``, a line for each member of the outermost mapping."""
+    if not isinstance(value, dict) or not value:
+        return repr(value)
+    members = "".join(f"    {name!r}: {member!r},\n" for name, member in value.items())
+    return f"{{\n{members}}}"
