@@ -99,15 +99,18 @@ class AnswerCache:
 
 async def _acquire(lock: FileLock, path: Path) -> None:
     poll_s = _FIRST_POLL_S
-    while True:
+    while not _try_acquire(lock, path):
+        await asyncio.sleep(poll_s)
+        poll_s = min(_LONGEST_POLL_S, poll_s * 1.5)
+
+
+def _try_acquire(lock: FileLock, path: Path) -> bool:
+    with storage_errors(path, "lock"):
         try:
-            with storage_errors(path, "lock"):
-                lock.acquire(blocking=False)
-        except Timeout:
-            await asyncio.sleep(poll_s)
-            poll_s = min(_LONGEST_POLL_S, poll_s * 1.5)
-        else:
-            return
+            lock.acquire(blocking=False)
+        except Timeout:  # an OSError, too: caught first
+            return False
+        return True
 
 
 def summarised_parts(request: ChatRequest, parts: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -1,4 +1,4 @@
-"""Which environment variables hold the keys of a model's provider. Names only: values are never read here."""
+"""Which environment variables hold the key of a model's provider, and whether one is set. Values go nowhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deepchart_dagster.llm.registry import ModelSpec
 # Any one of the names will do. litellm's own check is asked for providers that are not here: it takes
 # seconds to import, and takes some providers' keys as present without looking (zai).
 _KEY_NAMES: dict[str, tuple[str, ...]] = {
-    "anthropic": ("ANTHROPIC_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     "dashscope": ("DASHSCOPE_API_KEY",),
     "deepseek": ("DEEPSEEK_API_KEY",),
     "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"),
@@ -39,12 +39,21 @@ class KeyStatus:
 
     @property
     def remedy(self) -> str:
-        return "" if self.present else f"Set {' or '.join(self.names)} in the environment."
+        return "" if self.present else key_remedy(self.names)
+
+
+def key_remedy(names: tuple[str, ...]) -> str:
+    return f"Set {' or '.join(names)} in the environment."
+
+
+def key_names(model: ModelSpec) -> tuple[str, ...] | None:
+    """The variables of which one must be set; empty where none is needed, None where only litellm knows."""
+    return () if model.scripted else _KEY_NAMES.get(model.litellm_model.split("/")[0])
 
 
 def key_status(model: ModelSpec, environ: Mapping[str, str] | None = None) -> KeyStatus:
     environ = os.environ if environ is None else environ
-    names = () if model.scripted else _KEY_NAMES.get(model.litellm_model.split("/")[0])
+    names = key_names(model)
     if names is None:
         return _ask_litellm(model)
     return KeyStatus(

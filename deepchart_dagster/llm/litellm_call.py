@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from deepchart_dagster.errors import BadProviderAnswer
+from deepchart_dagster.errors import BadProviderAnswer, ProviderRefusedRequest
+from deepchart_dagster.llm.doctor import key_names, key_remedy
 from deepchart_dagster.llm.litellm_library import litellm_library
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Usage
 from deepchart_dagster.llm.registry import ModelSpec
@@ -37,7 +39,8 @@ def sent_parameters(request: ChatRequest) -> dict[str, JsonValue]:
 
 
 async def send(request: ChatRequest, storage: Path) -> Received:
-    """Raises whatever litellm raises, and BadProviderAnswer for an answer without choices."""
+    """Raises whatever litellm raises, ProviderRefusedRequest without a key, BadProviderAnswer without choices."""
+    _need_key(request.model)
     response = await litellm_library().acompletion(
         model=request.model.litellm_model,
         messages=to_wire(request.messages),
@@ -48,6 +51,12 @@ async def send(request: ChatRequest, storage: Path) -> Received:
         **_endpoint_and_parameters(request, storage),
     )
     return _read(response)
+
+
+def _need_key(model: ModelSpec) -> None:
+    names = key_names(model)
+    if names and not any(os.environ.get(name) for name in names):
+        raise ProviderRefusedRequest("its provider's key is not set.", remedy=key_remedy(names))
 
 
 def _endpoint_and_parameters(request: ChatRequest, storage: Path) -> dict[str, Any]:
@@ -62,18 +71,22 @@ def dropped_parameters(model: ModelSpec, parameters: Mapping[str, JsonValue]) ->
     """The parameters that change nothing of what the provider is sent: it does not know them."""
     if model.scripted or not parameters:
         return ()
+    try:
+        everything = _mapped(model, parameters)
+        return tuple(name for name in sorted(parameters) if _mapped(model, _without(parameters, name)) == everything)
+    except Exception:  # noqa: BLE001 - an unknown provider or a bad value: the call itself says so, in full
+        return ()
+
+
+def _mapped(model: ModelSpec, parameters: Mapping[str, JsonValue]) -> Any:
+    """The parameters as the model's provider would get them."""
     litellm = litellm_library()
     name, provider, _, _ = litellm.get_llm_provider(model.litellm_model, api_base=model.api_base)
+    return litellm.utils.get_optional_params(model=name, custom_llm_provider=provider, drop_params=True, **parameters)
 
-    def mapped(chosen: Mapping[str, JsonValue]) -> Any:
-        return litellm.utils.get_optional_params(model=name, custom_llm_provider=provider, drop_params=True, **chosen)
 
-    everything = mapped(parameters)
-    return tuple(
-        dropped
-        for dropped in sorted(parameters)
-        if mapped({name: value for name, value in parameters.items() if name != dropped}) == everything
-    )
+def _without(parameters: Mapping[str, JsonValue], name: str) -> dict[str, JsonValue]:
+    return {other: value for other, value in parameters.items() if other != name}
 
 
 def _read(response: Any) -> Received:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import warnings
 from typing import Any
 
 _SWITCHES = {
@@ -41,6 +42,8 @@ def litellm_library() -> Any:
 def _set_up() -> None:
     for name, value in _SWITCHES.items():
         os.environ.setdefault(name, value)
+    # A note of pydantic's on litellm's own classes, a dozen times over; some come with the first call only.
+    warnings.filterwarnings("ignore", message=r"Items? .* using the .ReadOnly. qualifier", category=UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True

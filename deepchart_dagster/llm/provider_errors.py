@@ -27,7 +27,7 @@ from deepchart_dagster.errors import (
     ProviderTimeout,
     RateLimited,
 )
-from deepchart_dagster.llm.doctor import key_status
+from deepchart_dagster.llm.doctor import key_names
 from deepchart_dagster.llm.redaction import redact
 from deepchart_dagster.llm.registry import ModelSpec
 
@@ -89,7 +89,7 @@ def _timeout(model: ModelSpec) -> ProviderTimeout:
 
 def _refusal_remedy(model: ModelSpec, status: int) -> str:
     if status in (401, 403):
-        names = key_status(model).names
+        names = key_names(model)
         return f"Check {' or '.join(names)} in the environment." if names else "Check the provider's key."
     if status in (402, 429):
         return "Check the account's balance and limits at the provider."

@@ -1,0 +1,73 @@
+"""Which keys are needed: by name, without litellm for the models that ship, and never by value."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from deepchart_dagster.llm.doctor import key_status, key_statuses
+from deepchart_dagster.llm.registry import ModelSpec, load_judges, load_models
+from deepchart_dagster.settings import PROJECT_ROOT
+
+
+def model(litellm_model: str) -> ModelSpec:
+    return ModelSpec(slug="m", litellm_model=litellm_model)
+
+
+def test_nothing_is_there_without_keys_but_the_scripted_models():
+    statuses = {status.slug: status for status in key_statuses(load_models(PROJECT_ROOT / "models.yaml").values(), {})}
+    assert {slug for slug, status in statuses.items() if status.present} == {"oracle", "misreads"}
+    assert statuses["oracle"].names == ()
+    assert statuses["gpt-5.2"].remedy == "Set OPENAI_API_KEY in the environment."
+    assert statuses["gemini-3-pro"].remedy == "Set GEMINI_API_KEY or GOOGLE_API_KEY in the environment."
+    assert statuses["glm-4.7"].names == ("ZAI_API_KEY",)
+
+
+def test_one_key_serves_every_model_of_its_provider():
+    environ = {"DASHSCOPE_API_KEY": "a-secret-value"}
+    judges = key_statuses(load_judges(PROJECT_ROOT / "judges.yaml").judges.values(), environ)
+    present = {status.slug for status in judges if status.present}
+    assert present == {"qwen3-vl-flash-2025-10-15", "qwen3.5-plus", "scripted-judge", "scripted-writer"}
+    assert "a-secret-value" not in repr(judges)
+    assert {status.remedy for status in judges if status.present} == {""}
+
+
+@pytest.mark.parametrize("name", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])
+def test_either_name_will_do(name):
+    assert key_status(model("gemini/gemini-3-flash-preview"), {name: "x"}).present
+
+
+def test_an_empty_variable_is_no_key():
+    assert not key_status(model("openai/gpt-5.2"), {"OPENAI_API_KEY": ""}).present
+
+
+def test_a_provider_that_only_litellm_knows(monkeypatch):
+    monkeypatch.delenv("PERPLEXITYAI_API_KEY", raising=False)
+    status = key_status(model("perplexity/sonar"))
+    assert (status.names, status.present) == (("PERPLEXITYAI_API_KEY",), False)
+    monkeypatch.setenv("PERPLEXITYAI_API_KEY", "x")
+    assert key_status(model("perplexity/sonar")).present
+
+
+def test_our_names_are_those_that_litellm_asks_for(monkeypatch):
+    from deepchart_dagster.llm.doctor import _KEY_NAMES
+    from deepchart_dagster.llm.litellm_library import litellm_library
+
+    for names in _KEY_NAMES.values():
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
+    for provider, names in _KEY_NAMES.items():
+        missing = set(litellm_library().validate_environment(model=f"{provider}/some-model")["missing_keys"])
+        assert not missing or missing & set(names), provider
+
+
+def test_the_shipped_models_need_no_litellm():
+    code = (
+        "import sys\nfrom deepchart_dagster.llm.doctor import key_statuses\n"
+        "from deepchart_dagster.llm.registry import load_models\nfrom deepchart_dagster.settings import PROJECT_ROOT\n"
+        "key_statuses(load_models(PROJECT_ROOT / 'models.yaml').values())\nprint('litellm' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,258 @@
+"""What providers do wrong, and what becomes of it: class, message, number of calls, nothing cached."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import traceback
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from deepchart_dagster.errors import (
+    BadProviderAnswer,
+    ProviderError,
+    ProviderRefusedRequest,
+    ProviderTimeout,
+    RateLimited,
+)
+from deepchart_dagster.llm.client import LiteLLMClient
+from deepchart_dagster.llm.ledger import read_ledger
+from deepchart_dagster.llm.retry import RetryPolicy
+
+
+def failed(client, request):
+    with pytest.raises(ProviderError) as caught:
+        asyncio.run(client.complete(request))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "calls"),
+    [
+        (400, ProviderRefusedRequest, 1),
+        (401, ProviderRefusedRequest, 1),
+        (402, ProviderRefusedRequest, 1),
+        (403, ProviderRefusedRequest, 1),
+        (404, ProviderRefusedRequest, 1),
+        (408, ProviderTimeout, 2),
+        (409, ProviderError, 3),
+        (413, ProviderRefusedRequest, 1),
+        (429, RateLimited, 3),
+        (500, ProviderError, 3),
+        (502, ProviderError, 3),
+        (503, ProviderError, 3),
+        (504, ProviderTimeout, 2),
+        (529, ProviderError, 3),
+    ],
+)
+def test_a_status_has_its_class_and_its_number_of_calls(server, client, make_request, replies, status, kind, calls):
+    server.tell(*(replies.bad(status, "not now") for _ in range(5)))
+    error = failed(client, make_request())
+    assert type(error) is kind
+    assert error.status == status
+    assert "local (openai/local-model)" in error.message
+    assert "not now" in error.message
+    assert error.remedy
+    assert len(server.requests) == calls
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+def test_a_passing_trouble_passes(server, client, make_request, replies, status):
+    server.tell(replies.bad(status), replies.bad(status), replies.good("at last"))
+    assert asyncio.run(client.complete(make_request())).text == "at last"
+    assert len(server.requests) == 3
+
+
+def test_errors_are_never_cached(server, client, make_request, replies):
+    server.tell(*(replies.bad(500) for _ in range(3)))
+    failed(client, make_request())
+    assert not asyncio.run(client.complete(make_request())).cached
+    assert len(server.requests) == 4
+
+
+def test_a_429_for_lack_of_money_is_not_tried_again(server, client, make_request, replies):
+    server.tell(replies.bad(429, "You exceeded your current quota, please check your plan"))
+    assert type(failed(client, make_request())) is ProviderRefusedRequest
+    assert len(server.requests) == 1
+
+
+def test_retry_after_in_seconds_is_waited_for(server, client, make_request, replies):
+    server.tell(replies.bad(429, retry_after="0.7"))
+    asyncio.run(client.complete(make_request()))
+    first, second = server.arrivals
+    assert 0.7 <= second - first < 3
+
+
+def test_retry_after_as_a_date_is_waited_for(server, client, make_request, replies):
+    # Dates have whole seconds: two seconds from now is at least one.
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+    server.tell(replies.bad(503, retry_after=date))
+    asyncio.run(client.complete(make_request()))
+    first, second = server.arrivals
+    assert second - first > 0.9
+
+
+def test_retry_after_is_known_to_the_error(server, make_request, replies, tmp_path):
+    server.tell(replies.bad(429, retry_after="2"))
+    error = failed(LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=1)), make_request())
+    assert isinstance(error, RateLimited)
+    assert error.retry_after_s == 2.0
+
+
+def test_a_provider_that_wants_too_long_a_wait_is_given_up(server, client, make_request, replies):
+    server.tell(replies.bad(429, retry_after="86400"))
+    begun = time.monotonic()
+    assert isinstance(failed(client, make_request()), RateLimited)
+    assert time.monotonic() - begun < 5
+    assert len(server.requests) == 1
+
+
+def test_without_retry_after_the_waits_grow(server, make_request, replies, tmp_path):
+    server.tell(*(replies.bad(429) for _ in range(4)))
+    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=4, first_wait_s=0.05, longest_wait_s=10))
+    failed(client, make_request())
+    waits = [row.retry_in_s for row in read_ledger(tmp_path)]
+    assert waits[3] is None
+    for wait, full in zip(waits, (0.05, 0.1, 0.2), strict=False):
+        assert full / 2 - 0.001 <= wait <= full + 0.001
+
+
+def test_an_answer_beyond_the_cap_is_a_timeout(server, client, make_request, replies):
+    server.tell(*(replies.good(delay_s=1.5) for _ in range(3)))
+    begun = time.monotonic()
+    error = failed(client, make_request(timeout_s=0.3))
+    assert type(error) is ProviderTimeout
+    assert len(server.requests) == 2  # timeout_attempts: each of them may be paid
+    assert time.monotonic() - begun < 1.4
+
+
+def test_a_trickle_within_each_read_is_still_capped(server, client, make_request, replies, monkeypatch):
+    """A time-out of a single read never fires while bytes keep coming: the wall-clock cap does."""
+
+    def trickle(handler, reply):
+        handler.send_response(200)
+        handler.send_header("content-type", "application/json")
+        handler.send_header("content-length", "1000")
+        handler.end_headers()
+        for _ in range(40):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.1)
+        handler.close_connection = True
+
+    monkeypatch.setattr(server.RequestHandlerClass, "_send", trickle)
+    begun = time.monotonic()
+    assert type(failed(client, make_request(timeout_s=0.4))) is ProviderTimeout
+    assert time.monotonic() - begun < 3
+
+
+@pytest.mark.parametrize("cut", [0, 40])
+def test_a_connection_that_breaks_in_mid_body_is_tried_again(server, client, make_request, replies, cut):
+    whole = replies.good("whole")
+    server.tell(replies.Reply(body=whole.body, cut=cut), whole)
+    assert asyncio.run(client.complete(make_request())).text == "whole"
+    server.tell(*(replies.Reply(body=whole.body, cut=cut) for _ in range(3)))
+    assert type(failed(client, make_request("again"))) is ProviderError
+
+
+def test_nobody_listening_is_a_provider_error(client, make_request, server):
+    error = failed(client, make_request(api_base="http://127.0.0.1:9/v1"))
+    assert type(error) is ProviderError
+    assert error.status is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b'{"id": "x", "choi', b"[1, 2]", b'"text"', b"", b'{"choices": null}', b'{"id": "x", "choices": []}', b"{}"],
+)
+def test_a_body_that_is_no_completion_is_a_bad_answer(server, client, make_request, replies, body):
+    server.tell(*(replies.Reply(body=body) for _ in range(3)))
+    assert type(failed(client, make_request())) is BadProviderAnswer
+    assert len(server.requests) == 3
+
+
+def test_a_web_page_in_place_of_an_answer_is_a_bad_answer(server, client, make_request, replies):
+    page = replies.Reply(body=b"<html><body>Sign in to the network</body></html>", content_type="text/html")
+    server.tell(page, page, page)
+    error = failed(client, make_request())
+    assert type(error) is BadProviderAnswer
+    assert "Sign in to the network" in error.message
+
+
+def test_missing_usage_is_unknown_and_so_is_the_price(server, client, make_request, replies):
+    body = replies.completion()
+    del body["usage"]
+    import json
+
+    server.tell(replies.Reply(body=json.dumps(body).encode()))
+    answer = asyncio.run(client.complete(make_request()))
+    assert (answer.usage.input_tokens, answer.usage.output_tokens, answer.price_usd) == (None, None, None)
+    assert asyncio.run(client.complete(make_request())).price_usd is None
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "expected_text", "expected_reason"),
+    [
+        ("print(1", "length", "print(1", "length"),
+        ("", "stop", "", "stop"),
+        (None, "stop", "", "stop"),
+        (None, "content_filter", "", "refusal"),
+        ("half", "tool_calls", "half", "other"),
+        ("done", None, "done", "stop"),
+    ],
+)
+def test_finish_reasons_and_empty_answers_are_told_apart(
+    server, client, make_request, replies, text, finish, expected_text, expected_reason
+):
+    server.tell(replies.good(text, finish))
+    answer = asyncio.run(client.complete(make_request()))
+    assert (answer.text, answer.finish_reason) == (expected_text, expected_reason)
+    again = asyncio.run(client.complete(make_request()))
+    assert (again.text, again.finish_reason, again.cached) == (expected_text, expected_reason, True)
+
+
+def test_a_refusal_in_its_own_field_is_a_refusal(server, client, make_request, replies):
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    server.tell(replies.good(choices=[{"index": 0, "finish_reason": "stop", "message": message}]))
+    answer = asyncio.run(client.complete(make_request()))
+    assert (answer.text, answer.finish_reason) == ("I cannot help with that.", "refusal")
+
+
+def test_half_a_surrogate_pair_is_kept_readable(server, client, make_request, replies):
+    server.tell(replies.Reply(body=replies.good("MARK").body.replace(b"MARK", rb"a\ud83dz \ud83d\ude00")))
+    assert asyncio.run(client.complete(make_request())).text == "a\ufffdz \U0001f600"
+    assert asyncio.run(client.complete(make_request())).cached
+
+
+def test_a_key_that_the_provider_repeats_appears_nowhere(
+    server, client, make_request, replies, tmp_path, caplog, capfd, provider_key
+):
+    caplog.set_level(logging.DEBUG)
+    server.tell(replies.bad(401, f"Incorrect API key provided: {provider_key}."))
+    error = failed(client, make_request())
+    assert server.requests[0]["authorization"] == f"Bearer {provider_key}"
+    told = "".join(traceback.format_exception(error))
+    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    printed = "".join(capfd.readouterr())
+    for text in (str(error), told, caplog.text, written, printed, repr(error.__context__), repr(error.__cause__)):
+        assert provider_key not in text
+        assert provider_key[5:] not in text
+    assert "OPENAI_API_KEY" in error.remedy
+    assert "[redacted]" in written
+
+
+def test_a_missing_key_names_the_variable_and_calls_nobody(server, client, make_request, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    error = failed(client, make_request())
+    assert type(error) is ProviderRefusedRequest
+    assert "OPENAI_API_KEY" in str(error)
+    assert server.requests == []
+
+
+def test_a_provider_that_litellm_does_not_know_is_refused(server, client, make_request):
+    error = failed(client, make_request(litellm_model="nobody/some-model", api_base=None))
+    assert type(error) is ProviderRefusedRequest
+    assert "nobody/some-model" in error.message
