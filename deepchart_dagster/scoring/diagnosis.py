@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
 from pydantic import JsonValue
@@ -28,6 +29,8 @@ ORDER: tuple[DiagnosisClass, ...] = ("notation", "scale", "sign", "percent", "ro
 # Units of reports first (thousands, millions, billions, trillions), then the other powers.
 _SCALE_POWERS = (3, 6, 9, 12, 1, 4, 5, 7, 8, 10, 11)
 _ROUNDING_TOLERANCE = 1e-2
+# The largest reference of the benchmark has 10,900 values.
+MAX_DIAGNOSED = 20_000
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ def diagnose(
 ) -> list[Diagnosed]:
     """A class for every value that is in no pair, references first, each side in reading order.
 
+    On a side with more than MAX_DIAGNOSED unmatched values the rest is left out (2 MB of zeros, say).
     ``unread`` are the values that a person would read in the prediction's strings but the scorer did not.
     """
     left = _Left(
@@ -104,7 +108,8 @@ def _is_calendar_year(value: float) -> bool:
 
 
 def _without(values: Sequence[float], taken: set[int]) -> dict[int, float]:
-    return {index: value for index, value in enumerate(values) if index not in taken}
+    unmatched = ((index, value) for index, value in enumerate(values) if index not in taken)
+    return dict(islice(unmatched, MAX_DIAGNOSED))
 
 
 @dataclass

@@ -187,7 +187,8 @@ class _Scoring:
 
     @property
     def reference_name(self) -> str:
-        return next(name for name in self.reference.files if Path(name).stem == f"d_{self.stage.side}")
+        stem = f"d_{self.stage.side}"
+        return next((name for name in self.reference.files if Path(name).stem == stem), stem)
 
     @property
     def needs_derived(self) -> bool:

@@ -26,13 +26,13 @@ from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_file, sha256_text
 from deepchart_dagster.artifacts.evidence import EvidenceStore
-from deepchart_dagster.artifacts.files import write_bytes, write_json
+from deepchart_dagster.artifacts.files import storage_errors, write_bytes, write_json
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Query, Split
-from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, MissingInputError
+from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, MissingInputError, UpstreamError
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.scoring.fidelity import compare
 from deepchart_dagster.scoring.inputs import usable_result
@@ -77,19 +77,24 @@ class ReferenceStage:
 
     def _work(self, query: Query) -> Work:
         try:
-            making = (
-                _Executed.of(query, self) if query.references.programs_are_truth else _Copied.of(query, self.library)
-            )
+            with storage_errors(self.library.folder(query.benchmark), "read"):
+                executed = query.references.programs_are_truth
+                making = _Executed.of(query, self) if executed else _Copied.of(query, self.library)
+                key = InputKey.of(version=REFERENCE_VERSION, **making.identity())
         except DeepChartError as error:
             return Work(query.uid, InputKey.of(version=REFERENCE_VERSION), blocked=error)
-        return Work(query.uid, InputKey.of(version=REFERENCE_VERSION, **making.identity()), compute=making.compute)
+        return Work(query.uid, key, compute=making.compute)
 
     def _keep_evidence(self, result: InstanceResult) -> None:
         """What a chart draws is known by its bytes. Done for reused results too: evidence may have been lost."""
         chart = result.files.get(CHART_NAME)
         if chart is None or DRAWN_NAME not in result.files or self.evidence.get("drawn", chart.sha256) is not None:
             return
-        self.evidence.put("drawn", chart.sha256, json.loads(read_output(self.store, result, DRAWN_NAME)))
+        try:
+            drawn = read_output(self.store, result, DRAWN_NAME)
+        except UpstreamError:
+            return  # edited by hand: no evidence for this chart; deepchart verify reports the file
+        self.evidence.put("drawn", chart.sha256, json.loads(drawn))
 
 
 @dataclass(frozen=True)
@@ -195,9 +200,10 @@ class _Executed:
         program = Program(source=source, stage=stage, backend=CodeType.PYTHON, limits=limits)
         result = await asyncio.to_thread(self.stage.runner.run, program)
         if result.status is not RunStatus.OK:
-            last = (result.stderr_tail.strip() or result.message or "nothing on stderr").splitlines()[-1]
+            said = (result.stderr_tail.strip() or result.message or "nothing on stderr").splitlines()[-1]
+            ended = f"{result.status.value}: {said.rstrip('.')}."
             raise BenchmarkFormatError(
-                f"{self.uid}: its stage-{stage} reference program ended with {result.status.value}: {last.rstrip('.')}.",
+                f"{self.uid}: its stage-{stage} reference program ended with {ended}",
                 remedy="Correct that program and import the benchmark again.",
             )
         return result

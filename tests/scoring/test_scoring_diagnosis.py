@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepchart_dagster.scoring.diagnosis import Diagnosed, diagnose
+from deepchart_dagster.scoring.diagnosis import MAX_DIAGNOSED, Diagnosed, diagnose
 from deepchart_dagster.scoring.fidelity import compare
 from deepchart_dagster.scoring.matching import match
 
@@ -71,6 +71,12 @@ def test_what_matched_is_not_diagnosed() -> None:
 
 def test_no_value_is_explained_by_zero_or_by_overflow() -> None:
     assert {one.kind for one in diagnose([1e-320, 1e308, 0.0], [0.0, -1e308 / 2], [])} == {"unknown"}
+
+
+def test_two_megabytes_of_zeros_are_diagnosed_up_to_a_limit() -> None:
+    found = diagnose([3.0, 7.0], [0.0] * 1_000_000, [])
+
+    assert len(found) == 2 + MAX_DIAGNOSED
 
 
 values = st.lists(st.sampled_from([0.0, 1.0, -1.0, 10.0, 0.01, 100.0, 1.005, 2016.0, 2017.0, 1e9]), max_size=12)
