@@ -18,8 +18,11 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Modality, Query
 from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.metrics.dbt import build_marts
 from deepchart_dagster.metrics.rows import SCORE_ASSETS, STAGE_OF, export_partition
+from deepchart_dagster.metrics.store import build_metrics
 
+DBT_PROJECT = Path(__file__).parents[2] / "dbt_reports"
 SPLIT = "finance-normal"
 ASPECTS = ("instruction_compliance", "data_mapping_topology", "presentation_quality")
 JUDGE = {"slug": "scripted-judge", "model": "scripted/judge", "parameters": {}}
@@ -156,6 +159,15 @@ def written_once(tmp_path_factory: pytest.TempPathFactory) -> ResultTree:
 def tree(written_once: ResultTree, tmp_path: Path) -> ResultTree:
     """A copy of written_tree's for each test."""
     return written_once.copy_to(tmp_path / "storage")
+
+
+@pytest.fixture(scope="session")
+def built(written_once: ResultTree, tmp_path_factory: pytest.TempPathFactory) -> ResultTree:
+    """written_tree with its metrics store and marts; not to be changed."""
+    tree = written_once.copy_to(tmp_path_factory.mktemp("built") / "storage")
+    build_metrics(tree.root)
+    build_marts(tree.root, DBT_PROJECT)
+    return tree
 
 
 def written_tree(root: Path) -> ResultTree:

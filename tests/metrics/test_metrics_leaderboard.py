@@ -1,0 +1,152 @@
+"""The leaderboard as values and as text."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.errors import StorageError, UpstreamError
+from deepchart_dagster.metrics.bootstrap import mean_interval
+from deepchart_dagster.metrics.leaderboard import (
+    Cell,
+    LeaderboardRow,
+    format_leaderboard,
+    open_read_only,
+    read_leaderboard,
+)
+from deepchart_dagster.metrics.store import build_metrics
+
+
+@pytest.mark.slow
+def test_values_counts_and_intervals(built: Any) -> None:
+    m1, robot = read_leaderboard(built.root)
+
+    assert (m1.benchmark, m1.model, m1.split, m1.label) == ("shop", "m-1", Split.FINANCE_NORMAL, "M-1")
+    src, der, vas = (mean_interval(values) for values in ([1.0, 0.5, 0.0], [0.8, 0.0], [0.75, 0.0, 0.0]))
+    er = mean_interval([1.0, 1.0, 0.0, 0.0])
+    assert m1.cells == {
+        "er": Cell(0.5, er.low, er.high, n_total=4, n_scored=4, n_failed=2, n_error=0),
+        "f1_src": Cell(0.5, src.low, src.high, n_total=4, n_scored=3, n_failed=1, n_error=1),
+        "f1_der": Cell(0.4, der.low, der.high, n_total=4, n_scored=2, n_failed=1, n_error=1),
+        "vas": Cell(0.25, vas.low, vas.high, n_total=4, n_scored=3, n_failed=2, n_error=1),
+    }
+    assert (robot.label, robot.scripted, robot.judge, robot.judge_scripted) == (
+        "Robot (scripted)",
+        True,
+        "scripted-judge",
+        True,
+    )
+    assert {cell.value for cell in robot.cells.values()} == {1.0}
+
+
+@pytest.mark.slow
+def test_the_shape_that_scripts_rely_on(built: Any) -> None:
+    row = read_leaderboard(built.root)[0].as_json()
+    assert {"model", "split", "er", "f1_src", "f1_der", "vas"} <= row.keys()
+    for metric in ("er", "f1_src", "f1_der", "vas"):
+        assert set(row[metric]) == {"value", "low", "high", "n_total", "n_scored", "n_failed", "n_error"}  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_one_benchmark_only(built: Any) -> None:
+    assert len(read_leaderboard(built.root, "shop")) == 2
+    assert read_leaderboard(built.root, "elsewhere") == []
+
+
+def test_without_marts_it_says_what_to_do(tree: Any) -> None:
+    with pytest.raises(UpstreamError, match=r"deepchart\.duckdb is not there.*Materialise"):
+        read_leaderboard(tree.root)
+    raw = build_metrics(tree.root).path
+    raw.rename(raw.with_name("deepchart.duckdb"))
+    with pytest.raises(UpstreamError, match="has no leaderboard"):
+        read_leaderboard(tree.root)
+
+
+WRITER = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+
+
+def test_a_writer_is_waited_for(tree: Any) -> None:
+    path = build_metrics(tree.root).path
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdin is not None
+        assert writer.stdout.readline() == "open\n"
+        threading.Timer(0.3, writer.stdin.close).start()
+        with open_read_only(path) as connection:
+            assert connection.execute("select count(*) from pipeline.scores").fetchall() == [(88,)]
+
+
+def test_a_damaged_store_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "deepchart.duckdb"
+    path.write_bytes(b"x" * 5000)
+    with pytest.raises(StorageError, match=r"deepchart\.duckdb cannot be read"):
+        open_read_only(path)
+
+
+def a_cell(value: float | None, scored: int = 6, total: int = 6, error: int = 0) -> Cell:
+    low, high = (None, None) if value is None else (value - 0.04, value + 0.04)
+    return Cell(value, low, high, n_total=total, n_scored=scored, n_failed=0, n_error=error)
+
+
+def a_row(name: str, split: Split, **changes: Any) -> LeaderboardRow:
+    fields: dict[str, Any] = {
+        "benchmark": "b",
+        "model": name.lower(),
+        "name": name,
+        "split": split,
+        "family": "proprietary",
+        "scripted": False,
+        "judge": None,
+        "judge_scripted": False,
+        "cells": {"er": a_cell(0.8), "f1_src": a_cell(0.5), "f1_der": a_cell(0.25), "vas": a_cell(0.36)},
+    }
+    return LeaderboardRow(**fields | changes)
+
+
+def test_text_in_the_papers_layout() -> None:
+    rows = [
+        a_row("Robot", Split.ECOSYSTEM, family="scripted", scripted=True),
+        a_row("Open", Split.FINANCE_NORMAL, family="open-weight"),
+        a_row("Closed", Split.FINANCE_NORMAL),
+        a_row("Closed", Split.ACADEMIC_LONG),
+    ]
+    text = format_leaderboard(rows)
+    assert text.splitlines()[:8] == [
+        "Normal context · benchmark b",
+        "finance-normal      ER                 F1_src             F1_der             VAS                n",
+        "-" * 101,
+        " proprietary",
+        "  Closed            0.800 [0.76, 0.84] 0.500 [0.46, 0.54] 0.250 [0.21, 0.29] 0.360 [0.32, 0.40] 6/6",
+        " open-weight",
+        "  Open              0.800 [0.76, 0.84] 0.500 [0.46, 0.54] 0.250 [0.21, 0.29] 0.360 [0.32, 0.40] 6/6",
+        "",
+    ]
+    titles = [line for line in text.splitlines() if "· benchmark" in line]
+    assert titles == [
+        "Normal context · benchmark b",
+        "Long context · benchmark b",
+        "Multimodal reports · benchmark b",
+    ]
+    assert "  Robot (scripted)  0.800" in text
+    assert "measure no model" in text
+
+
+def test_text_shows_where_n_differs_and_what_is_unscored() -> None:
+    cells = {"er": a_cell(1.0), "f1_src": a_cell(0.5), "f1_der": a_cell(None, scored=0), "vas": a_cell(0.5, 4, 6, 2)}
+    text = format_leaderboard([a_row("M", Split.ECOSYSTEM, cells=cells)])
+    line = next(line for line in text.splitlines() if line.startswith("  M "))
+    assert line.split()[0:7] == ["M", "1.000", "[0.96,", "1.04]", "0.500", "[0.46,", "0.54]"]
+    assert line.split()[7] == "—"
+    assert line.endswith("6/6 (F1_der 0/6, VAS 4/6), 2 in error")
+
+
+def test_an_empty_leaderboard_says_so() -> None:
+    assert format_leaderboard([]) == "The leaderboard is empty: no scores have been made yet."
