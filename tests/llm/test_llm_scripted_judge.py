@@ -19,6 +19,7 @@ from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.drawing import Drawing, read_drawing
 from deepchart_dagster.llm.scripted.proposals import compliance, presentation, topology
 from deepchart_dagster.llm.scripted.questions import FORMS, parse_question
+from deepchart_dagster.llm.scripted.questions_presentation import unit_of
 from deepchart_dagster.llm.scripted.rubric_writer import true_questions
 
 Json = dict[str, Any]
@@ -398,6 +399,23 @@ def test_values_on_different_axes_are_not_compared() -> None:
     main["marks"].append(data["figures"][0]["axes"].pop()["marks"][0])
     both = {form for form in topology(drawing_of(data)) if isinstance(form, questions_topology.SeriesLarger)}
     assert both == {questions_topology.SeriesLarger("2020", "amount", "ratio")}
+
+
+def test_a_scatter_is_asked_about_its_points_before_its_fitted_line() -> None:
+    cloud = points([1.0, 2.0, 3.0], [1.0, 4.0, 5.0], "thalli")
+    fit = {"type": "line", "label": "fit", "x": [1.0, 3.0], "y": [1.0, 5.0]}
+    first = next(iter(topology(drawing_of(drawn(fit, cloud)))))
+    assert first == questions_topology.Tendency("rise", None)
+    first = next(iter(topology(drawing_of(drawn(bars([1.0, 2.0]), cloud)))))
+    assert isinstance(first, questions_topology.Extreme)
+
+
+@pytest.mark.parametrize(
+    ("label", "unit"),
+    [("Revenue (US$ millions)", "US$ millions"), ("Rank (1 = largest)", None), ("Share (%) ", "%"), ("Year", None)],
+)
+def test_a_unit_stands_in_brackets_at_the_end(label: str, unit: str | None) -> None:
+    assert unit_of(label) == unit
 
 
 def test_unlabelled_hues_take_their_name_from_the_legend_by_colour() -> None:

@@ -12,7 +12,7 @@ from itertools import islice, pairwise, zip_longest
 from deepchart_dagster.llm.scripted import questions_compliance as ask
 from deepchart_dagster.llm.scripted import questions_presentation as ask_reader
 from deepchart_dagster.llm.scripted import questions_topology as ask_order
-from deepchart_dagster.llm.scripted.drawing import Cell, Drawing, Series, one_line
+from deepchart_dagster.llm.scripted.drawing import Cell, Drawing, Series, one_line, same
 from deepchart_dagster.llm.scripted.drawn_shape import AxisName, Bars, Heatmap, Line, Scatter, pieces, value_axis
 from deepchart_dagster.llm.scripted.forms import Form
 
@@ -65,6 +65,8 @@ def _outermost(drawing: Drawing) -> Iterator[Form]:
 
 def topology(drawing: Drawing) -> Iterator[Form]:
     """Data-mapping topology: at least two hold for every chart with a named value, a grid, or a cloud of points."""
+    if not drawing.of_type("bars") and not drawing.of_type("boxes"):
+        yield from _clouds(drawing)  # over bars, points are the sample behind a bar; alone, they are the chart
     yield from islice(_against_each_other(drawing), 1)
     yield from _in_turn([_within(series, drawing) for series in drawing.series])
     yield from _clouds(drawing)
@@ -112,12 +114,15 @@ def _against_each_other(drawing: Drawing) -> Iterator[Form]:
     for one, other in islice(pairwise(named), _MOST_PAIRS):
         if one.axes != other.axes:
             continue
-        shared = [place for place in one.by_name if place in other.by_name]
-        if not shared:
-            continue
-        place = max(shared, key=lambda place: abs(one.by_name[place] - other.by_name[place]))
-        larger, smaller = (one, other) if one.by_name[place] > other.by_name[place] else (other, one)
-        yield ask_order.SeriesLarger(place, larger.name, smaller.name)
+        gaps = [
+            (value - other.by_name[same(name)], name)
+            for name, value in zip(one.names, one.values, strict=True)
+            if same(name) in other.by_name
+        ]
+        if gaps:
+            gap, place = max(gaps, key=lambda pair: abs(pair[0]))
+            larger, smaller = (one, other) if gap > 0 else (other, one)
+            yield ask_order.SeriesLarger(place, larger.name, smaller.name)
 
 
 def _clouds(drawing: Drawing) -> Iterator[Form]:

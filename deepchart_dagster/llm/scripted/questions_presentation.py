@@ -22,7 +22,7 @@ from deepchart_dagster.llm.scripted.drawn_shape import (
 from deepchart_dagster.llm.scripted.forms import LABEL, NUMBER, Form, choice
 
 AXIS = choice({"horizontal": "horizontal", "vertical": "vertical"})
-_UNIT = re.compile(r"\(([^()]+)\)\s*$")
+_UNIT = re.compile(r"\(([^()=]+)\)\s*$")
 _EDGE = 1e-6  # of an axis' length: a mark that ends on the edge is inside
 _WHOLE = 1e-3
 _FEWEST_POINTS = 3  # a line of two may be a rule across the axes, whose ends are no data
