@@ -46,6 +46,8 @@ ASSET = "references"
 CHART_NAME = "chart.png"
 DRAWN_NAME = "drawn.json"
 J_TOKEN = "__J__"  # noqa: S105 - a placeholder in programs
+# Queries at work at once; how many programs run at once is for the runner to say.
+_CONCURRENCY = 16
 _SIDES: dict[str, Side] = {"d_src": "src", "d_der": "der"}
 _MADE = ("d_src.json", "d_der.json", CHART_NAME)
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -70,7 +72,7 @@ class ReferenceStage:
 
     def run(self, split: Split, progress: Progress | None = None) -> StepSummary:
         step = Step(asset=ASSET, partition=(split.value,), scope=())
-        summary = run_step(self.store, step, self.plan(split), progress=progress)
+        summary = run_step(self.store, step, self.plan(split), concurrency=_CONCURRENCY, progress=progress)
         for result in summary.results:
             self._keep_evidence(result)
         return summary
