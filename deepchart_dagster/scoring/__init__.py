@@ -9,8 +9,13 @@ prediction   the two sides of a predicted state J, and whether it is valid
 diagnosis    why an unmatched value did not match
 references   reference data and charts, copied or executed
 rubrics      yes/no questions a query, written once from the reference chart
+rubric_writing
+             one aspect: asked, read, checked on the reference chart, replaced
 judge        one question and one chart a call
 visual       VAS
 execution    ER
+inputs       results of the steps before that a score can be made from
+stored       their output files, read only while they are what the step left
+metered      what the calls of one instance took
 score_file   one predicted state against reference files
 """

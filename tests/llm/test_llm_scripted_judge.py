@@ -464,7 +464,7 @@ def random_charts(draw: st.DrawFn) -> Json:
     return drawn(*marks, **words, xticks=ticks(names), legend=entries)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(random_charts())
 def test_every_question_proposed_as_true_reads_back_and_holds(data: Json) -> None:
     drawing = drawing_of(data)
@@ -477,7 +477,7 @@ def test_every_question_proposed_as_true_reads_back_and_holds(data: Json) -> Non
             assert question.holds(drawing_of(json.loads(json.dumps(data))))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(random_charts())
 def test_proposals_that_compare_are_true_of_the_chart_they_come_from(data: Json) -> None:
     """The filter hides nothing: a comparison that is proposed fails only where names or values cannot be told apart."""
@@ -492,7 +492,7 @@ def test_proposals_that_compare_are_true_of_the_chart_they_come_from(data: Json)
         assert form.holds(drawing) == (one > other)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(VALUES, min_size=2, max_size=4, unique=True), st.data())
 def test_an_exchanged_pair_turns_the_order_round(values: list[float], data: st.DataObject) -> None:
     drawing = drawing_of(drawn(bars(list(values))))
