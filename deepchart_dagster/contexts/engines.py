@@ -10,7 +10,6 @@ made in the child process that reads (contexts.child). All engines give words wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -109,27 +108,37 @@ def choose_reader(name: str) -> PageReader:
 
 
 class TextLayerReader:
-    """Words that the PDF itself holds, with the bold ones marked (headings are often bold only)."""
+    """Words that the PDF itself holds, with those that are bold (headings often are no more) or turned."""
 
     name = TEXT_LAYER
 
     def words(self, page: PdfPage) -> list[Word]:
-        words = page.get_text("words")
-        bold = _bold_boxes(page)
+        words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
+        blocks: list[dict[str, Any]] = page.get_text("dict", flags=_SPANS_ONLY)["blocks"]
+        lines = [line for block in blocks for line in block.get("lines", ())]
+        bold = [span["bbox"] for line in lines for span in line["spans"] if span["flags"] & _BOLD]
+        turned = [(line["bbox"], _turn(line["dir"])) for line in lines if _turn(line["dir"])]
         return [
-            Word(text, x0, y0, x1, y1, bold=_is_inside((x0 + x1) / 2, (y0 + y1) / 2, bold))
-            for x0, y0, x1, y1, text, *_ in words
+            replace(
+                word,
+                bold=any(_is_inside(word, box) for box in bold),
+                turn=next((turn for box, turn in turned if _is_inside(word, box)), 0),
+            )
+            for word in words
         ]
 
 
-def _bold_boxes(page: PdfPage) -> list[tuple[float, float, float, float]]:
-    blocks: list[dict[str, Any]] = page.get_text("dict", flags=_SPANS_ONLY)["blocks"]
-    spans = (span for block in blocks for line in block.get("lines", ()) for span in line["spans"])
-    return [span["bbox"] for span in spans if span["flags"] & _BOLD]
+def _turn(direction: tuple[float, float]) -> int:
+    """From the direction in which a line is written: (1, 0) is upright, y grows downwards."""
+    cosine, sine = direction
+    if abs(cosine) > abs(sine):
+        return 0
+    return 90 if sine < 0 else -90
 
 
-def _is_inside(x: float, y: float, boxes: Sequence[tuple[float, float, float, float]]) -> bool:
-    return any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in boxes)
+def _is_inside(word: Word, box: tuple[float, float, float, float]) -> bool:
+    x0, y0, x1, y1 = box
+    return x0 <= (word.x0 + word.x1) / 2 <= x1 and y0 <= word.middle <= y1
 
 
 class RapidOcrReader:

@@ -20,6 +20,9 @@ CAPTION = re.compile(r"(?:Extended Data )?(?:Fig(?:ure|\.)?|Table)\s*\d+", re.IG
 _MIN_SIDE = 60.0
 _CELL = 12.0
 _LABEL_REACH = 24.0
+_TURNED_REACH = 36.0
+# In heights of a word.
+_NEXT_ROW = 1.1
 _MAX_PAGE_SHARE = 0.85
 _PROSE_WORDS = 9
 
@@ -35,6 +38,9 @@ class Region:
 
     def grown(self, by: float) -> Region:
         return Region(self.x0 - by, self.y0 - by, self.x1 + by, self.y1 + by)
+
+    def down_to(self, y: float) -> Region:
+        return replace(self, y1=max(self.y1, y))
 
     def holds(self, word: Word) -> bool:
         return self.x0 <= (word.x0 + word.x1) / 2 <= self.x1 and self.y0 <= word.middle <= self.y1
@@ -79,17 +85,33 @@ def lay_out_with_figures(words: Sequence[Word], width: float, regions: Sequence[
     """Like lay_out, with the text of each figure on lines of its own, marked with the figure's number."""
     inside: list[list[Word]] = [[] for _ in regions]
     around: list[Word] = []
-    for row in group_rows(words):
+    reach = list(regions)
+    for row in group_rows([word for word in words if not word.turn]):
         free = CAPTION.match(" ".join(word.text for word in row)) or _is_prose(row)
+        before: tuple[Word, int | None] | None = None
         for word in row:
-            owner = None if free else next((at for at, region in enumerate(regions) if region.holds(word)), None)
+            owner = None if free else _owner(word, reach)
+            if before and not free and word.x0 - before[0].x1 < word.height:  # one phrase, one owner
+                owner = before[1]
+            before = (word, owner)
+            (around if owner is None else inside[owner]).append(word)
+            if owner is not None:  # tick labels of two rows: the next row belongs to the figure as well
+                reach[owner] = reach[owner].down_to(word.y1 + _NEXT_ROW * word.height)
+    for word in words:
+        if word.turn:
+            owner = _owner(word, [region.grown(_TURNED_REACH) for region in reach])
             (around if owner is None else inside[owner]).append(word)
     lines = lay_out(around, width)
     for at, words_of_figure in enumerate(inside):
         figure = [replace(line, figure=at + 1) for line in lay_out(words_of_figure, width)]
-        before = sum(line.box[1] < regions[at].y0 for line in lines)
+        top = min((line.box[1] for line in figure), default=0.0)
+        before = sum(line.box[1] < top for line in lines)
         lines[before:before] = figure
     return lines
+
+
+def _owner(word: Word, regions: Sequence[Region]) -> int | None:
+    return next((at for at, region in enumerate(regions) if region.holds(word)), None)
 
 
 def _is_prose(row: Sequence[Word]) -> bool:

@@ -22,6 +22,7 @@ _MAX_LABEL_ROWS = 9
 _CELL_WORDS_OF_PROSE = 6
 _HEADING_WORDS = 16
 _COLUMN_ROWS = 10
+_PROSE_WORDS = 8
 _CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Chart|Exhibit)\s*\d", re.IGNORECASE)
 _ITEM = re.compile(r"[•●▪◦·‣○■]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)] ", re.IGNORECASE)
 
@@ -51,10 +52,25 @@ def lay_out(words: Sequence[Word], width: float) -> list[PageLine]:
 
     ``width`` is that of the page in points.
     """
+    cleaned = clean_words(words)
     lines: list[PageLine] = []
-    for group in _reading_order(clean_words(words), width):
+    for group in _reading_order([word for word in cleaned if not word.turn], width):
         lines += _lines_of(rows_of(group))
-    return lines
+    return lines + _turned_lines([word for word in cleaned if word.turn])
+
+
+def _turned_lines(words: Sequence[Word]) -> list[PageLine]:
+    """Text that is written upwards or downwards, one line each, after the upright text."""
+    columns: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: (word.turn, word.x0 + word.x1)):
+        last = columns[-1][-1] if columns else None
+        apart = (word.x0 + word.x1 - last.x0 - last.x1) / 2 if last else 0.0
+        if last and last.turn == word.turn and apart < 0.5 * (word.x1 - word.x0):
+            columns[-1].append(word)
+        else:
+            columns.append([word])
+    lines = [sorted(column, key=lambda word: -word.turn * word.middle) for column in columns]
+    return [_line(" ".join(word.text for word in line), line) for line in lines]
 
 
 def _lines_of(rows: list[Row]) -> list[PageLine]:
@@ -190,8 +206,9 @@ def _is_tabular(rows: Sequence[Row]) -> bool:
 
 
 def _body_height(rows: Sequence[Row]) -> float:
-    """Height of most of the page's text."""
-    heights = sorted(row.height for row in rows for _ in row.words)
+    """Height of most of the page's running text (of all its text where none runs)."""
+    prose = [row for row in rows if len(row.words) >= _PROSE_WORDS and len(row.segments) == 1]
+    heights = sorted(row.height for row in prose or rows for _ in row.words)
     return heights[len(heights) // 2] if heights else 0.0
 
 
@@ -201,13 +218,10 @@ def _prose(rows: Sequence[Row], body: float) -> list[PageLine]:
     right = max((row.segments[-1].x1 for row in rows), default=0.0)
     for row in rows:
         if paragraph and not _continues(paragraph[-1], row, right, body):
-            lines.append(_paragraph(paragraph))
+            lines.append(_paragraph(paragraph, body))
             paragraph = []
-        if _is_heading(row, body):
-            lines.append(_line(f"## {row.text}", row.words))
-        else:
-            paragraph.append(row)
-    return [*lines, _paragraph(paragraph)] if paragraph else lines
+        paragraph.append(row)
+    return [*lines, _paragraph(paragraph, body)] if paragraph else lines
 
 
 def _is_heading(row: Row, body: float) -> bool:
@@ -218,21 +232,25 @@ def _is_heading(row: Row, body: float) -> bool:
 
 
 def _continues(above: Row, row: Row, right: float, body: float) -> bool:
-    """Whether a row goes on with the paragraph above: near, of the same size, and the row above was full."""
-    if _is_heading(row, body) or _ITEM.match(row.text):
-        return False
+    """Whether a row goes on with the text above: near, of the same size, and the row above was full.
+
+    A title larger than the running text goes on over several rows, full or not.
+    """
     near = row.y0 - above.y1 < _PARAGRAPH_BREAK * row.height
-    full = above.segments[-1].x1 > right - 12 * row.height
-    return near and full and abs(above.height - row.height) < 0.2 * row.height
+    if not near or abs(above.height - row.height) > 0.2 * row.height or _ITEM.match(row.text):
+        return False
+    if _is_heading(above, body) or _is_heading(row, body):
+        return min(above.height, row.height) > 1.2 * body and _is_heading(above, body) and _is_heading(row, body)
+    return above.segments[-1].x1 > right - 12 * row.height
 
 
-def _paragraph(rows: Sequence[Row]) -> PageLine:
+def _paragraph(rows: Sequence[Row], body: float) -> PageLine:
     words = [word for row in rows for word in row.words]
     known = {word.text.lower() for word in words}
     text = rows[0].text
     for row in rows[1:]:
         text = _join(text, row.text, known)
-    return _line(text, words)
+    return _line(f"## {text}" if _is_heading(rows[0], body) else text, words)
 
 
 def _join(text: str, more: str, known: set[str]) -> str:

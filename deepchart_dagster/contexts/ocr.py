@@ -141,7 +141,7 @@ class OcrContextStage:
             version=OCR_CONTEXT_VERSION,
             layout=LAYOUT_VERSION,
             statements=STATEMENTS_VERSION if document.domain is Domain.FINANCE else None,
-            figures=document.domain is Domain.ACADEMIC,
+            figures=_has_figures(document),
             document=document.sha256,
             **identity.parts,
         )
@@ -171,7 +171,7 @@ class OcrContextStage:
         reader = PdfReader(
             pdf=self.documents.pdf(document.id),
             engine=self.engine,
-            figures=document.domain is Domain.ACADEMIC,
+            figures=_has_figures(document),
             workers=self.workers,
             page_timeout_s=self.page_timeout_s,
         )
@@ -188,6 +188,11 @@ class OcrContextStage:
             },
             observations={"page_seconds": round(sum(reading.seconds for reading in readings), 3)},
         )
+
+
+def _has_figures(document: Document) -> bool:
+    """Papers and reports; in filings, rules and shaded rows of tables would pass for figures."""
+    return document.domain is not Domain.FINANCE
 
 
 def _page_counter(progress: Progress | None, n_pages: int) -> Callable[[PageReading], None]:

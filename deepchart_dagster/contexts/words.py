@@ -28,7 +28,10 @@ _BULLET = re.compile(r"[•●▪◦·‣○■–—*-]|\(?(?:\d{1,2}|[a-zA-Z]|
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word without blanks; the box of a number leaves out a currency sign that stood apart from it."""
+    """A word without blanks; the box of a number leaves out a currency sign that stood apart from it.
+
+    ``turn`` is 90 for text that reads upwards (the title of a y axis), -90 for downwards, 0 otherwise.
+    """
 
     text: str
     x0: float
@@ -36,6 +39,7 @@ class Word:
     x1: float
     y1: float
     bold: bool = False
+    turn: int = 0
 
     @property
     def middle(self) -> float:
