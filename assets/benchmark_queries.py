@@ -1,7 +1,5 @@
 """The records of the benchmarks in the storage: what every split is made of."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from deepchart_dagster.artifacts.canonical import content_hash
@@ -19,7 +17,7 @@ HAS_QUERIES = "has_queries"
         dg.AssetCheckSpec(HAS_QUERIES, asset="benchmark_queries", description="At least one query is there to work on.")
     ],
 )
-def benchmark_queries(storage: StorageResource, benchmark: BenchmarkResource) -> dg.MaterializeResult[None]:
+def benchmark_queries(storage: StorageResource, benchmark: BenchmarkResource) -> dg.MaterializeResult:
     with open_workbench(storage, benchmark) as bench:
         queries = bench.library.queries()
         instances = {split.value: len(bench.library.instances(split)) for split in Split}

@@ -1,12 +1,10 @@
 """What a model may read, for every instance of a split (paper, section 3.1)."""
 
-from __future__ import annotations
-
 import dagster as dg
-from deepchart_dagster.contexts.variants import CONTEXT_VARIANT_VERSION
 
 from assets.outcome import materialized, no_errors_check, progress_log
 from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.contexts.variants import CONTEXT_VARIANT_VERSION
 from deepchart_dagster.partitions import splits
 from resources import BenchmarkResource, StorageResource, open_workbench
 
@@ -23,7 +21,7 @@ from resources import BenchmarkResource, StorageResource, open_workbench
 )
 def context_variants(
     context: dg.AssetExecutionContext, storage: StorageResource, benchmark: BenchmarkResource
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     with open_workbench(storage, benchmark) as bench:
         summary = bench.context_variants().run(Split(context.partition_key), progress=progress_log(context))
         return materialized(

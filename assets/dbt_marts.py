@@ -4,8 +4,6 @@ dbt builds on a copy of the raw store; the copy takes the place of the published
 model and test has succeeded. Readers keep the old one until then.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,16 +13,17 @@ from typing import Any
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
 
+from assets.metrics import table_key
 from deepchart_dagster.metrics.dbt import DATABASE_VARIABLE, ensure_manifest, prepare_build_copy, publish
 from resources import StorageResource, dbt_project, open_workbench
 
 
 class _Translator(DagsterDbtTranslator):
-    """Sources of the dbt project are tables that the ``metrics`` asset makes; models stand in one group."""
+    """Sources of the dbt project are the raw tables of assets.metrics; models stand in one group."""
 
     def get_asset_key(self, dbt_resource_props: Mapping[str, Any]) -> dg.AssetKey:
         if dbt_resource_props["resource_type"] == "source":
-            return dg.AssetKey("metrics")
+            return table_key(dbt_resource_props["name"])
         return dg.AssetKey(dbt_resource_props["name"])
 
     def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str:

@@ -1,7 +1,5 @@
 """ER: the program ran and drew something (paper, section 4 and appendix B.2)."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check
@@ -21,7 +19,7 @@ from resources import BenchmarkResource, ModelsResource, StorageResource, open_w
 )
 def execution_rate(
     context: dg.AssetExecutionContext, storage: StorageResource, benchmark: BenchmarkResource, models: ModelsResource
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models) as bench:
         summary = bench.execution_rate().run(key.split, bench.model(key.model))

@@ -1,19 +1,12 @@
 """F1_src and F1_der: how much was extracted, how much was derived (paper, section 4 and appendix B.2)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import dagster as dg
 
 from assets.outcome import bounded_check, materialized, no_errors_check
 from assets.rows import export_rows
 from deepchart_dagster.partitions import ModelSplit, model_splits
-from deepchart_dagster.scoring.fidelity import FIDELITY_VERSION
+from deepchart_dagster.scoring.fidelity import FIDELITY_VERSION, Side
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
-
-if TYPE_CHECKING:
-    from deepchart_dagster.scoring.fidelity import Side
 
 IN_RANGE = "f1_in_range"
 
@@ -36,7 +29,7 @@ def _fidelity_asset(name: str, side: Side, description: str) -> dg.AssetsDefinit
         storage: StorageResource,
         benchmark: BenchmarkResource,
         models: ModelsResource,
-    ) -> dg.MaterializeResult[None]:
+    ) -> dg.MaterializeResult:
         key = ModelSplit.of(context)
         with open_workbench(storage, benchmark, models) as bench:
             summary = bench.fidelity(side).run(key.split, bench.model(key.model))

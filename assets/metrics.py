@@ -1,6 +1,6 @@
 """The metrics store: one DuckDB file, built anew from the partitions' Parquet files and swapped in by rename."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
 import dagster as dg
 
@@ -8,27 +8,38 @@ from resources import StorageResource, open_workbench
 
 HAS_SCORES = "has_scores"
 SCORES = ["source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"]
+PROGRAMS = ["predicted_states", "rendered_charts"]
 
 
-@dg.asset(
-    group_name="reports",
-    deps=SCORES,
-    kinds={"duckdb"},
-    description="Score, execution and call rows of every partition as tables in DuckDB.",
+def table_key(table: str) -> dg.AssetKey:
+    """Key of a raw table: the dbt sources have the same ones."""
+    return dg.AssetKey(["metrics", table])
+
+
+def _table(name: str, deps: list[str], description: str) -> dg.AssetSpec:
+    return dg.AssetSpec(table_key(name), deps=deps, group_name="reports", kinds={"duckdb"}, description=description)
+
+
+@dg.multi_asset(
+    name="metrics",
+    specs=[
+        _table("scores", SCORES, "One row per instance, model, split and metric: value, status, versions, key."),
+        _table("executions", PROGRAMS, "One row per generated program: how it ended, seconds, sandbox tier."),
+        _table("calls", [*PROGRAMS, "rubrics", "visual_accuracy"], "One row per attempt to ask a model: the ledger."),
+    ],
     check_specs=[
-        dg.AssetCheckSpec(HAS_SCORES, asset="metrics", description="At least one score row is there to report.")
+        dg.AssetCheckSpec(HAS_SCORES, asset=table_key("scores"), description="At least one score is there to report.")
     ],
 )
-def metrics(storage: StorageResource) -> dg.MaterializeResult[None]:
+def metrics(storage: StorageResource) -> Iterator[dg.MaterializeResult]:
     from deepchart_dagster.metrics.store import build_metrics
 
     with open_workbench(storage) as bench:
         build = build_metrics(bench.settings.storage)
-        return dg.MaterializeResult(
-            metadata={
-                **{f"n_{table}": count for table, count in build.row_counts.items()},
-                "database": dg.MetadataValue.path(str(build.path)),
-            },
+    for table, count in build.row_counts.items():
+        yield dg.MaterializeResult(
+            asset_key=table_key(table),
+            metadata={"rows": count, "database": dg.MetadataValue.path(str(build.path))},
             data_version=dg.DataVersion(build.content_hash),
-            check_results=[dg.AssetCheckResult(check_name=HAS_SCORES, passed=build.row_counts.get("scores", 0) > 0)],
+            check_results=[dg.AssetCheckResult(check_name=HAS_SCORES, passed=count > 0)] if table == "scores" else [],
         )

@@ -1,7 +1,5 @@
 """Documents as markdown, page by page, with tables and their provenance (paper, section 3.1)."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check
@@ -31,7 +29,7 @@ PAGES_READ = "every_page_read"
 )
 def ocr_contexts(
     context: dg.AssetExecutionContext, storage: StorageResource, ocr: OcrEngineResource
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     with open_workbench(storage, ocr) as bench:
         summary = bench.ocr_contexts().run(context.partition_key)
         facts = summary.results[0].value if summary.results else {}

@@ -32,7 +32,7 @@ def materialized(
     where: Path | None = None,
     checks: Iterable[dg.AssetCheckResult] = (),
     metadata: dict[str, dg.MetadataValue] | None = None,
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     """The step as a materialization whose data version is the hash of what downstream can see.
 
     ``means`` are names of ``value`` entries whose mean over scored instances is worth seeing.

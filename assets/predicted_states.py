@@ -1,7 +1,5 @@
 """J = (D_src, D_der), what a model read and derived (paper, section 2 and appendix B.1)."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check, progress_log
@@ -26,7 +24,7 @@ def predicted_states(
     benchmark: BenchmarkResource,
     models: ModelsResource,
     sandbox: SandboxResource,
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models, sandbox) as bench:
         model = bench.model(key.model)

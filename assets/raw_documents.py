@@ -1,7 +1,5 @@
 """The PDFs as they were registered: the same bytes as on the day they came in, readable, not encrypted."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check
@@ -18,7 +16,7 @@ from resources import StorageResource, open_workbench
     description="One registered PDF: its bytes checked against the hash it came in with, its pages counted.",
     check_specs=[no_errors_check("raw_documents", documents)],
 )
-def raw_documents(context: dg.AssetExecutionContext, storage: StorageResource) -> dg.MaterializeResult[None]:
+def raw_documents(context: dg.AssetExecutionContext, storage: StorageResource) -> dg.MaterializeResult:
     with open_workbench(storage) as bench:
         summary = bench.raw_documents().run(context.partition_key)
         return materialized(

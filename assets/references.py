@@ -1,7 +1,5 @@
 """What an instance is scored against: D_src, D_der and the reference chart (paper, section 3.2)."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check, progress_log
@@ -32,7 +30,7 @@ COMPLETE = "references_complete"
 )
 def references(
     context: dg.AssetExecutionContext, storage: StorageResource, benchmark: BenchmarkResource, sandbox: SandboxResource
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     with open_workbench(storage, benchmark, sandbox) as bench:
         summary = bench.references().run(Split(context.partition_key), progress=progress_log(context))
         missing = {result.uid: lacking for result in summary.results if (lacking := result.value.get("missing"))}

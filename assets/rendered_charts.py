@@ -1,7 +1,5 @@
 """G, the chart that the model's second program draws from J (paper, section 2 and appendix B.1)."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check, progress_log
@@ -26,7 +24,7 @@ def rendered_charts(
     benchmark: BenchmarkResource,
     models: ModelsResource,
     sandbox: SandboxResource,
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models, sandbox) as bench:
         model = bench.model(key.model)

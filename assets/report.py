@@ -1,7 +1,5 @@
 """The report: one HTML page with the leaderboard and its figures."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from deepchart_dagster.artifacts.canonical import sha256_file
@@ -17,7 +15,7 @@ WRITTEN = "page_written"
     description="Leaderboard, figures and a gallery in one self-contained page.",
     check_specs=[dg.AssetCheckSpec(WRITTEN, asset="report", description="The page is there and is not empty.")],
 )
-def report(storage: StorageResource) -> dg.MaterializeResult[None]:
+def report(storage: StorageResource) -> dg.MaterializeResult:
     from deepchart_dagster.reporting.report import build_report
 
     with open_workbench(storage) as bench:

@@ -1,7 +1,5 @@
 """Yes/no questions about every reference chart, written once and shared by all models (paper, section 4, B.2)."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check, progress_log
@@ -26,7 +24,7 @@ def rubrics(
     benchmark: BenchmarkResource,
     judge: JudgeResource,
     models: ModelsResource,
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     with open_workbench(storage, benchmark, judge, models) as bench:
         summary = bench.rubrics().run(Split(context.partition_key), progress=progress_log(context))
         return materialized(summary, means=["n_items", "n_valid"], where=bench.settings.storage / "rubrics")

@@ -1,7 +1,5 @@
 """Keeps the dynamic partitions in line with models.yaml and the registered documents."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from deepchart_dagster import partitions

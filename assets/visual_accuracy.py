@@ -1,7 +1,5 @@
 """VAS: the share of rubric questions that a judge answers Yes on the model's chart (paper, section 4, B.2)."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.outcome import bounded_check, materialized, no_errors_check, progress_log
@@ -32,7 +30,7 @@ def visual_accuracy(
     benchmark: BenchmarkResource,
     models: ModelsResource,
     judge: JudgeResource,
-) -> dg.MaterializeResult[None]:
+) -> dg.MaterializeResult:
     key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models, judge) as bench:
         summary = bench.visual_accuracy().run(key.split, bench.model(key.model), progress=progress_log(context))

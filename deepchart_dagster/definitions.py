@@ -24,7 +24,6 @@ from assets.report import report  # noqa: E402
 from assets.rubrics import rubrics  # noqa: E402
 from assets.sensors import partitions_in_line  # noqa: E402
 from assets.visual_accuracy import visual_accuracy  # noqa: E402
-from deepchart_dagster.partitions import documents, model_splits, splits  # noqa: E402
 from resources import (  # noqa: E402
     BenchmarkResource,
     JudgeResource,
@@ -39,13 +38,11 @@ JOBS = [
     dg.define_asset_job(
         "rebuild_contexts_from_pdfs",
         selection=["raw_documents", "ocr_contexts"],
-        partitions_def=documents,
         description="Read one document's PDF into markdown.",
     ),
     dg.define_asset_job(
         "prepare_split",
         selection=["context_variants", "references", "rubrics"],
-        partitions_def=splits,
         description="Contexts, references and rubrics of one split.",
     ),
     dg.define_asset_job(
@@ -58,7 +55,6 @@ JOBS = [
             "execution_rate",
             "visual_accuracy",
         ],
-        partitions_def=model_splits,
         description="Both stages and all scores of one model on one split.",
     ),
     dg.define_asset_job(

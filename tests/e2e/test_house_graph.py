@@ -27,12 +27,14 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "derived_fidelity": (MODEL_SPLITS, "scores", {"predicted_states", "references"}, {"no_errors", "f1_in_range"}),
     "execution_rate": (MODEL_SPLITS, "scores", {"rendered_charts"}, {"no_errors"}),
     "visual_accuracy": (MODEL_SPLITS, "scores", {"rendered_charts", "rubrics"}, {"no_errors", "vas_in_range"}),
-    "metrics": (
+    "metrics/scores": (
         None,
         "reports",
         {"source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"},
         {"has_scores"},
     ),
+    "metrics/executions": (None, "reports", {"predicted_states", "rendered_charts"}, set()),
+    "metrics/calls": (None, "reports", {"predicted_states", "rendered_charts", "rubrics", "visual_accuracy"}, set()),
     "report": (None, "reports", {"leaderboard"}, {"page_written"}),
 }
 DBT_MODELS = {"stg_scores", "stg_executions", "stg_calls", "leaderboard"}
@@ -93,13 +95,13 @@ def test_dbt_models_stand_between_the_store_and_the_report(definitions: dg.Defin
         assert node.group_name == "reports"
         assert node.partitions_def is None
     ancestors = {key.to_user_string() for key in graph.get_ancestor_asset_keys(dg.AssetKey("leaderboard"))}
-    assert {"metrics", "stg_scores", "visual_accuracy", "raw_documents", "benchmark_queries"} <= ancestors
+    assert {"metrics/scores", "stg_scores", "visual_accuracy", "raw_documents", "benchmark_queries"} <= ancestors
 
 
 def test_every_asset_says_what_it_is_and_of_which_version(definitions: dg.Definitions) -> None:
     graph = definitions.resolve_asset_graph()
     for name in SNAPSHOT:
-        node = graph.get(dg.AssetKey(name))
+        node = graph.get(dg.AssetKey(name.split("/")))
         assert node.description, name
         if name in {asset.name for asset in NODES}:
             assert node.code_version, name
