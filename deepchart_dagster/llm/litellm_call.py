@@ -48,6 +48,7 @@ async def send(request: ChatRequest, storage: Path) -> Received:
         max_retries=0,
         num_retries=0,
         drop_params=True,
+        **_no_hidden_retries(request.model),
         **_endpoint_and_parameters(request, storage),
     )
     return _read(response)
@@ -65,6 +66,16 @@ def _endpoint_and_parameters(request: ChatRequest, storage: Path) -> dict[str, A
         # litellm would drop the names that it knows (seed) and that a custom provider does not declare.
         return {"api_base": str(storage), "extra_body": {"parameters": parameters}}
     return {"api_base": request.model.api_base, **parameters}
+
+
+def _no_hidden_retries(model: ModelSpec) -> dict[str, Any]:
+    """litellm drops max_retries=0 for compatible providers that do not declare it (zai), whose SDK then retries.
+
+    Others (anthropic) would pass the name on to the server, so it is insisted on only where that is no danger.
+    """
+    provider = model.litellm_model.split("/")[0]
+    compatible = provider in litellm_library().openai_compatible_providers
+    return {"allowed_openai_params": ["max_retries"]} if compatible else {}
 
 
 def dropped_parameters(model: ModelSpec, parameters: Mapping[str, JsonValue]) -> tuple[str, ...]:

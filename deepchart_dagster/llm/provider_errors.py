@@ -33,8 +33,15 @@ from deepchart_dagster.llm.registry import ModelSpec
 
 _LONGEST_MESSAGE = 400
 _MONEY = ("insufficient_quota", "exceeded your current quota", "insufficient balance", "billing")
+_NOISE = (
+    re.compile(r"^(?:(?:litellm\.)?[A-Z]\w*(?:Error|Exception)(?: [A-Z]\w*Error)?(?:: ?| - )|LiteLLM: )+"),
+    re.compile(r"\.? Handle with `litellm\.\w+`\.?"),
+    re.compile(r" ?Traceback \(most recent call last\).*"),
+)
 # 4xx that may go well a moment later.
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
+# What litellm says of its own accord: no key, an unknown provider, a parameter that cannot be.
+_REFUSED_WITHOUT_ASKING = frozenset({400, 401, 403, 404})
 
 
 @dataclass(frozen=True)
@@ -103,8 +110,12 @@ def _who(model: ModelSpec) -> str:
 
 
 def _words(raised: BaseException) -> str:
+    """What was said, in one line, without litellm's own decoration and tracebacks."""
     text = " ".join(redact(str(raised) or type(raised).__name__).split())
-    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+    for noise in _NOISE:
+        text = noise.sub("", text)
+    text = text[:_LONGEST_MESSAGE] + "…" if len(text) > _LONGEST_MESSAGE else text
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -116,17 +127,24 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _status(chain: list[BaseException]) -> int | None:
-    """The status that the provider sent. litellm calls many things 500 that never were an HTTP status."""
-    status = getattr(chain[0], "status_code", None)
-    if not isinstance(status, int):
-        return None
-    return status if status != 500 or any(_has_response(error, status) for error in chain) else None
+    """The HTTP status that the provider sent; None where none was sent.
+
+    litellm writes 500, 422 or 200 on what never was a status (invalid JSON, a broken connection) and 500 on
+    some that were another (529): what the HTTP library saw counts. Without any HTTP, a request that litellm
+    itself refuses keeps the status it is refused with.
+    """
+    seen = (_response_status(error) for error in chain if not type(error).__module__.startswith("litellm"))
+    sent = next((status for status in seen if status is not None and status >= 400), None)
+    if sent is not None:
+        return sent
+    own = getattr(chain[0], "status_code", None)
+    broken = any(isinstance(error, json.JSONDecodeError) for error in chain)
+    return own if own in _REFUSED_WITHOUT_ASKING and not broken else None
 
 
-def _has_response(error: BaseException, status: int) -> bool:
-    response = getattr(error, "response", None)
-    module = type(error).__module__
-    return not module.startswith("litellm") and getattr(response, "status_code", None) == status
+def _response_status(error: BaseException) -> int | None:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
 
 
 def _is_connection_trouble(error: BaseException) -> bool:

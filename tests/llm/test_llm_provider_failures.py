@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 import traceback
@@ -19,8 +20,11 @@ from deepchart_dagster.errors import (
     RateLimited,
 )
 from deepchart_dagster.llm.client import LiteLLMClient
+from deepchart_dagster.llm.doctor import key_names
 from deepchart_dagster.llm.ledger import read_ledger
+from deepchart_dagster.llm.registry import load_judges, load_models
 from deepchart_dagster.llm.retry import RetryPolicy
+from deepchart_dagster.settings import PROJECT_ROOT
 
 
 def failed(client, request):
@@ -182,11 +186,72 @@ def test_a_web_page_in_place_of_an_answer_is_a_bad_answer(server, client, make_r
     assert "Sign in to the network" in error.message
 
 
+ANTHROPIC_ANSWER = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude",
+    "content": [{"type": "text", "text": "fine"}],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 10, "output_tokens": 5},
+}
+GEMINI_ANSWER = {
+    "candidates": [{"content": {"parts": [{"text": "fine"}], "role": "model"}, "finishReason": "STOP"}],
+    "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+}
+SHIPPED = sorted(
+    {
+        model.litellm_model
+        for file in (load_models(PROJECT_ROOT / "models.yaml"), load_judges(PROJECT_ROOT / "judges.yaml").judges)
+        for model in file.values()
+        if not model.scripted
+    }
+)
+ONE_OF_EACH_PROVIDER = sorted({name.split("/")[0]: name for name in SHIPPED}.values())
+
+
+@pytest.mark.parametrize("litellm_model", ONE_OF_EACH_PROVIDER)
+def test_every_shipped_provider_fails_the_same_way(server, make_request, replies, tmp_path, monkeypatch, litellm_model):
+    """litellm has a path of its own for several of them, and each writes other statuses on the same trouble."""
+    provider = litellm_model.split("/")[0]
+    for name in key_names(make_request(litellm_model=litellm_model).model):
+        monkeypatch.setenv(name, f"local-key-of-{name}")
+    answer = {"anthropic": ANTHROPIC_ANSWER, "gemini": GEMINI_ANSWER}.get(provider, replies.completion())
+    whole = replies.Reply(body=json.dumps(answer).encode())
+    troubles = [
+        (replies.bad(400), ProviderRefusedRequest, 400, 1),
+        (replies.bad(401), ProviderRefusedRequest, 401, 1),
+        (replies.bad(404), ProviderRefusedRequest, 404, 1),
+        (replies.bad(422), ProviderRefusedRequest, 422, 1),
+        (replies.bad(429, retry_after="0.05"), RateLimited, 429, 2),
+        (replies.bad(500), ProviderError, 500, 2),
+        (replies.bad(503), ProviderError, 503, 2),
+        (replies.bad(529), ProviderError, 529, 2),
+        (replies.Reply(body=b'{"a": '), BadProviderAnswer, None, 2),
+        (replies.Reply(body=b"<html>", content_type="text/html"), BadProviderAnswer, None, 2),
+        (replies.Reply(body=b"{}"), BadProviderAnswer, None, 2),
+        (replies.Reply(body=whole.body, cut=20), ProviderError, None, 2),
+    ]
+    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=2, first_wait_s=0.01))
+    base = server.url.removesuffix("/v1") if provider == "anthropic" else server.url
+    request = make_request(litellm_model=litellm_model, api_base=base)
+    for reply, kind, status, calls in troubles:
+        before = len(server.requests)
+        server.tell(*[reply] * calls)
+        error = failed(client, request)
+        assert (type(error), error.status) == (kind, status), reply
+        assert len(server.requests) - before == calls, reply
+        assert "Traceback" not in error.message
+        assert "litellm." not in error.message
+    assert "max_retries" not in server.requests[-1]
+    server.tell(whole)
+    answered = asyncio.run(client.complete(request))
+    assert (answered.text, answered.finish_reason) == ("fine", "stop")
+
+
 def test_missing_usage_is_unknown_and_so_is_the_price(server, client, make_request, replies):
     body = replies.completion()
     del body["usage"]
-    import json
-
     server.tell(replies.Reply(body=json.dumps(body).encode()))
     answer = asyncio.run(client.complete(make_request()))
     assert (answer.usage.input_tokens, answer.usage.output_tokens, answer.price_usd) == (None, None, None)
