@@ -86,7 +86,10 @@ def _inspection(path: str) -> Inspection:
 
 
 def _read(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    reader = choose_reader(task["engine"])
+    return _readings(task, choose_reader(task["engine"]))
+
+
+def _readings(task: dict[str, Any], reader: PageReader) -> Iterator[dict[str, Any]]:
     with _mupdf.open(task["pdf"], filetype="pdf") as pdf:
         for number in task["pages"]:
             reading = _read_page(pdf, number, reader, with_figures=task["figures"])

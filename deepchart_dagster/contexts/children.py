@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,7 +21,7 @@ from deepchart_dagster.settings import PROJECT_ROOT
 
 # Loading the OCR models takes seconds on a quiet machine, much longer on a busy one.
 START_TIMEOUT_S = 180.0
-ITEM_TIMEOUT_S = 120.0
+ITEM_TIMEOUT_S = 180.0
 # What a child needs of the environment: no provider keys among it.
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
 
@@ -67,11 +68,9 @@ def _start(task: dict[str, Any], log: IO[bytes]) -> subprocess.Popen[bytes]:
     )
     if process.stdin is None:
         raise TypeError("the child has no stdin")
-    try:
+    with suppress(BrokenPipeError):  # it died at once: its exit tells
         process.stdin.write(json.dumps(task).encode())
         process.stdin.close()
-    except BrokenPipeError:
-        pass  # it died at once: its exit tells
     return process
 
 

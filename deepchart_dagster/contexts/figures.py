@@ -83,31 +83,51 @@ def _region(cells: Sequence[tuple[int, int]]) -> Region:
 
 def lay_out_with_figures(words: Sequence[Word], width: float, regions: Sequence[Region]) -> list[PageLine]:
     """Like lay_out, with the text of each figure on lines of its own, marked with the figure's number."""
-    inside: list[list[Word]] = [[] for _ in regions]
-    around: list[Word] = []
-    reach = list(regions)
-    for row in group_rows([word for word in words if not word.turn]):
-        free = CAPTION.match(" ".join(word.text for word in row)) or _is_prose(row)
-        before: tuple[Word, int | None] | None = None
-        for word in row:
-            owner = None if free else _owner(word, reach)
-            if before and not free and word.x0 - before[0].x1 < word.height:  # one phrase, one owner
-                owner = before[1]
-            before = (word, owner)
-            (around if owner is None else inside[owner]).append(word)
-            if owner is not None:  # tick labels of two rows: the next row belongs to the figure as well
-                reach[owner] = reach[owner].down_to(word.y1 + _NEXT_ROW * word.height)
-    for word in words:
-        if word.turn:
-            owner = _owner(word, [region.grown(_TURNED_REACH) for region in reach])
-            (around if owner is None else inside[owner]).append(word)
+    around, inside = _share_out(words, regions)
     lines = lay_out(around, width)
     for at, words_of_figure in enumerate(inside):
         figure = [replace(line, figure=at + 1) for line in lay_out(words_of_figure, width)]
         top = min((line.box[1] for line in figure), default=0.0)
-        before = sum(line.box[1] < top for line in lines)
-        lines[before:before] = figure
+        place = sum(line.box[1] < top for line in lines)
+        lines[place:place] = figure
     return lines
+
+
+def _share_out(words: Sequence[Word], regions: Sequence[Region]) -> tuple[list[Word], list[list[Word]]]:
+    """Words around all figures, and those of each figure. A phrase that reaches into a figure belongs to it."""
+    around: list[Word] = []
+    inside: list[list[Word]] = [[] for _ in regions]
+    reach = list(regions)
+    for phrase in _phrases(words):
+        owner = next(filter(lambda found: found is not None, (_owner(word, reach) for word in phrase)), None)
+        (around if owner is None else inside[owner]).extend(phrase)
+        if owner is not None:  # tick labels of two rows: the next row belongs to the figure as well
+            reach[owner] = reach[owner].down_to(phrase[0].y1 + _NEXT_ROW * phrase[0].height)
+    around += [word for row in group_rows([word for word in words if not word.turn]) if _is_text(row) for word in row]
+    for word in words:
+        if word.turn:
+            owner = _owner(word, [region.grown(_TURNED_REACH) for region in reach])
+            (around if owner is None else inside[owner]).append(word)
+    return around, inside
+
+
+def _phrases(words: Sequence[Word]) -> Iterator[list[Word]]:
+    """Upright words that could be a figure's: row by row, divided at gaps wider than a row is high."""
+    for row in group_rows([word for word in words if not word.turn]):
+        if _is_text(row):
+            continue
+        phrase = row[:1]
+        for word in row[1:]:
+            if word.x0 - phrase[-1].x1 >= word.height:
+                yield phrase
+                phrase = []
+            phrase.append(word)
+        yield phrase
+
+
+def _is_text(row: Sequence[Word]) -> bool:
+    """A caption or a row of prose is never a figure's own text."""
+    return CAPTION.match(" ".join(word.text for word in row)) is not None or _is_prose(row)
 
 
 def _owner(word: Word, regions: Sequence[Region]) -> int | None:

@@ -25,6 +25,11 @@ _PERIOD = re.compile(
     r"|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
+_MONTH = re.compile(
+    r"(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?"
+    r"|dec(ember)?)\.?$",
+    re.IGNORECASE,
+)
 _DATE = re.compile(r"[A-Za-z]{3,9}\.? ?\d{1,2},? ?(?:\d{4})?|(?:FY ?)?\d{4}")
 
 
@@ -145,8 +150,9 @@ def _header_lines(rows: Sequence[Row], columns: list[Column], n_labels: int) -> 
     spans: list[Line] = []
     stacked = [Cell() for _ in range(n_labels + len(columns))]
     for row in rows:
-        over = [segment for segment in row.segments if segment.center > columns[0].x0 - 2 * row.height]
-        stacked[0].words += [word for segment in row.segments if segment not in over for word in segment.words]
+        segments = [part for segment in row.segments for part in _single_dates(segment)]
+        over = [segment for segment in segments if segment.center > columns[0].x0 - 2 * row.height]
+        stacked[0].words += [word for segment in segments if segment not in over for word in segment.words]
         if _is_spanning(over, columns):
             spans.append(_span_line(over, columns))
             continue
@@ -154,6 +160,15 @@ def _header_lines(rows: Sequence[Row], columns: list[Column], n_labels: int) -> 
             stacked[n_labels + _column_over(segment, columns)].words += segment.words
     lines = [*spans, Line(cells=stacked, header=True)]
     return [line for line in lines if any(cell.words for cell in line.cells)]
+
+
+def _single_dates(segment: Segment) -> list[Segment]:
+    """Engines may give ``September 24, September 25,`` as one phrase: one segment a date."""
+    starts = [at for at, word in enumerate(segment.words) if _MONTH.match(word.text)]
+    if len(starts) < 2 or starts[0] != 0:
+        return [segment]
+    ends = [*starts[1:], len(segment.words)]
+    return [Segment(segment.words[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
 def _is_spanning(over: list[Segment], columns: list[Column]) -> bool:
