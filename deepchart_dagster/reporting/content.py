@@ -47,13 +47,13 @@ class SplitTable:
 
 
 @dataclass(frozen=True)
-class Ending:
-    """How often programs of a model ended in one way. ``stage`` 1 reads data, 2 draws the chart."""
+class Endings:
+    """How a model's programs of one stage ended: (kind, how often), the most frequent first."""
 
-    label: str
+    name: str
+    scripted: bool
     stage: int
-    kind: str
-    n: int
+    kinds: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Gallery:
 @dataclass(frozen=True)
 class ReportContent:
     tables: tuple[SplitTable, ...]
-    endings: tuple[Ending, ...]
+    endings: tuple[Endings, ...]
     calls: tuple[Calls, ...]
     gallery: Gallery
     database: str
@@ -151,15 +151,17 @@ def _tables(rows: Sequence[LeaderboardRow]) -> tuple[SplitTable, ...]:
     )
 
 
-def _endings(connection: duckdb.DuckDBPyConnection) -> tuple[Ending, ...]:
+def _endings(connection: duckdb.DuckDBPyConnection) -> tuple[Endings, ...]:
     rows = connection.execute(
-        "select min(model_name), bool_or(scripted), stage, coalesce(problem_kind, status), count(*) "
-        "from staging.stg_executions group by model, stage, coalesce(problem_kind, status) "
-        "order by min(model_name), stage, count(*) desc, 4"
+        "with counted as (select model, min(model_name) as name, bool_or(scripted) as scripted, stage, "
+        "coalesce(problem_kind, status) as kind, count(*) as n "
+        "from staging.stg_executions group by model, stage, kind) "
+        "select min(name), bool_or(scripted), stage, list(kind order by n desc, kind), list(n order by n desc, kind) "
+        "from counted group by model, stage order by bool_or(scripted), lower(min(name)), model, stage"
     ).fetchall()
     return tuple(
-        Ending(label=f"{name} (scripted)" if scripted else name, stage=stage, kind=kind, n=n)
-        for name, scripted, stage, kind, n in rows
+        Endings(name=name, scripted=scripted, stage=stage, kinds=tuple(zip(kinds, counts, strict=True)))
+        for name, scripted, stage, kinds, counts in rows
     )
 
 

@@ -73,7 +73,7 @@ def _number(value: float | None) -> str:
 
 
 def _interval(cell: Cell) -> str:
-    return "" if cell.low is None or cell.high is None else f"{cell.low:.2f} – {cell.high:.2f}"
+    return "" if cell.low is None or cell.high is None else f"{cell.low:.2f}–{cell.high:.2f}"
 
 
 def _href(path: str) -> str:

@@ -1,0 +1,165 @@
+"""The page: what stands in it, that it needs nothing else, and how a browser lays it out."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from deepchart_dagster.errors import UpstreamError
+from deepchart_dagster.reporting.content import Calls, Endings, read_content
+from deepchart_dagster.reporting.report import build_report
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+
+
+class Page(HTMLParser):
+    """Links, pictures and text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.pictures: dict[str, str] = {}
+        self.words: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.add(tag)
+        if tag == "a":
+            self.links.append(str(given["href"]))
+        if tag == "img":
+            self.pictures[str(given["alt"])] = str(given["src"])
+
+    def handle_data(self, data: str) -> None:
+        self.words += data.split()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+
+def test_leaderboard_with_n_and_intervals(reported: Any) -> None:
+    path = build_report(reported.root)
+    text = Page(path.read_text(encoding="utf-8")).text
+
+    assert path == reported.root / "report/index.html"
+    assert "Normal context · finance-normal · benchmark shop" in text
+    assert "M-1 n = 4/4 (F1_src 3/4, F1_der 2/4, VAS 3/4), 1 in error 0.500 0.00–1.00 0.500 0.00–1.00 0.400" in text
+    assert "Robot scripted n = 4/4 1.000 1.00–1.00" in text
+    assert "Scripted models are programs that stand in for a model" in text
+    assert "VAS judged by scripted-judge (scripted)." in text
+
+
+def test_how_programs_ended_and_calls(reported: Any) -> None:
+    content = read_content(reported.root, gallery_per_split=1)
+    assert content.endings == (
+        Endings("M-1", False, 1, (("ok", 2), ("ProviderTimeout", 1), ("no_output", 1))),
+        Endings("M-1", False, 2, (("ok", 2), ("crash", 1), ("invalid_state", 1))),
+        Endings("Robot", True, 2, (("ok", 4),)),
+    )
+    assert content.calls == (Calls("stage1", False, n_calls=2, n_cached=0, n_errors=1, price_usd=0.25, n_unpriced=0),)
+
+
+def test_gallery_shows_reference_and_models_with_scores(reported: Any) -> None:
+    page = Page(build_report(reported.root).read_text(encoding="utf-8"))
+
+    charts = sorted(alt for alt in page.pictures if "chart" in alt.lower())
+    drawn_by_robot = [f"Chart of shop/{number} by Robot (scripted)" for number in (1, 2, 3, 4)]
+    references = [f"Reference chart of shop/{number}" for number in (1, 2, 3)]
+    drawn_by_m1 = ["Chart of shop/1 by M-1", "Chart of shop/2 by M-1"]
+    assert charts == sorted([*drawn_by_robot, *references, *drawn_by_m1])
+    assert "4 of 4 instances" in page.text
+    shop1 = page.text.split("shop/1 · finance-normal")[1].split("shop/2 · finance-normal")[0]
+    assert "Reference M-1 ER 1.000 F1_src 1.000 F1_der 0.800 VAS 0.750 Robot scripted ER 1.000" in shop1
+    shop2 = page.text.split("shop/2 · finance-normal")[1]
+    assert "F1_der n/a VAS error" in shop2
+    shop4 = page.text.split("shop/4 · finance-normal")[1]
+    assert "no reference chart M-1 no chart: crash ER 0.000 F1_src error" in shop4
+
+
+def test_every_link_leads_to_a_file(reported: Any) -> None:
+    path = build_report(reported.root)
+    links = Page(path.read_text(encoding="utf-8")).links
+    assert len(links) > 30
+    for link in links:
+        assert (path.parent / unquote(link)).is_file(), link
+
+
+def test_the_page_needs_nothing_else(reported: Any) -> None:
+    text = build_report(reported.root).read_text(encoding="utf-8")
+    page = Page(text)
+    assert all(source.startswith("data:image/") for source in page.pictures.values())
+    assert all(link.startswith("../") for link in page.links)
+    assert not page.tags & {"script", "link", "iframe", "object"}
+    rest = re.sub(r"data:image/[a-z+]+;base64,[A-Za-z0-9+/=]+", "", text)
+    assert re.findall(r"//[a-z]|@import|url\(", rest) == []
+
+
+def test_the_same_store_makes_the_same_page(reported: Any) -> None:
+    first = build_report(reported.root).read_bytes()
+    assert build_report(reported.root).read_bytes() == first
+    assert str(reported.root).encode() not in first
+
+
+def test_a_smaller_gallery_says_how_many_there_are(reported: Any) -> None:
+    page = Page(build_report(reported.root, gallery_per_split=2).read_text(encoding="utf-8"))
+    assert "2 of 4 instances" in page.text
+    assert "shop/3 ·" not in page.text
+
+
+def test_a_damaged_picture_spoils_nothing_else(reported: Any) -> None:
+    chart = reported.store.folder("rendered_charts", ("finance-normal", "m-1"), "shop/1") / "chart.png"
+    chart.write_bytes(b"\x89PNG no more")
+    page = Page(build_report(reported.root).read_text(encoding="utf-8"))
+    assert "M-1 the picture cannot be decoded ER 1.000" in page.text
+    assert "Chart of shop/2 by M-1" in page.pictures
+
+
+def test_text_from_a_benchmark_cannot_become_markup(reported: Any) -> None:
+    query = reported.library.query("shop/1")
+    others = [each for each in reported.library.queries() if each.uid != "shop/1"]
+    hostile = query.model_copy(update={"chart_purpose": "<script>alert(1)</script><img src=x onerror=y>"})
+    reported.library.add("shop", [hostile, *others], reported.root)
+    page = Page(build_report(reported.root).read_text(encoding="utf-8"))
+    assert "script" not in page.tags
+    assert "<script>alert(1)</script>" in page.text
+
+
+def test_without_marts_it_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UpstreamError, match=r"deepchart\.duckdb is not there"):
+        build_report(tmp_path)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_it_whole(reported: Any, width: int) -> None:
+    from playwright.sync_api import sync_playwright
+
+    page_file = build_report(reported.root)
+    asked: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(page_file.as_uri())
+        layout = page.evaluate("[document.documentElement.scrollWidth, document.images.length]")
+        shown = page.evaluate(
+            "[...document.images].filter(image => image.naturalWidth > 0 && image.width > 100).length"
+        )
+        tables = page.evaluate(
+            "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).length"
+        )
+        browser.close()
+    assert layout[0] <= width
+    assert shown == layout[1] == 10  # nine charts and a figure
+    assert tables == 0
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
