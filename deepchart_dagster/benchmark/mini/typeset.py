@@ -2,7 +2,8 @@
 
 A ``Typesetter`` flows headings, paragraphs, tables and pictures down a page and starts the next one when
 a block does not fit. Lengths are points, the origin is the page's top left corner. Only the fonts that
-every PDF reader has are used, and nothing of the host gets into the file (no dates, no ids, no versions).
+every PDF reader has are used, and nothing of the host or the hour gets into the file; another version of
+PyMuPDF may write other bytes for the same pages.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def misread(found: Sequence[Found], dice: _Dice) -> dict[int, Injection]:
 
 def _options(value: Found, truths: Sequence[Number]) -> list[Neighbour]:
     """What could be taken for ``value`` and is no true source value of the instance."""
-    slip = Neighbour("unit_slip", value.value * _SLIP)
+    slip = Neighbour("unit_slip", round(value.value * _SLIP, 6))  # 65.1 gives 65100, not 65099.99…
     return [option for option in (*value.neighbours, slip) if option.value and _is_apart(option.value, truths)]
 
 

@@ -12,10 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from deepchart_dagster.benchmark.mini.catalogue import folder_of, mini_queries
 from deepchart_dagster.benchmark.model import CodeType, Query
+from deepchart_dagster.errors import BenchmarkFormatError
 from deepchart_dagster.llm.scripted.lookups import Found, Lookup
 
 _J_TOKEN = "__J__"  # noqa: S105 - a placeholder, no secret
@@ -60,17 +61,25 @@ class KnownQuery:
 def recognise(text: str) -> KnownQuery | None:
     """The query whose chart purpose stands in ``text``, or None where no mini query's does."""
     seen = " ".join(text.split())
-    for query in mini_queries():
-        if any(" ".join(query.purpose_for(code_type).split()) in seen for code_type in CodeType):
-            return known_query(query)
+    for known in known_queries():
+        if any(" ".join(known.query.purpose_for(code_type).split()) in seen for code_type in CodeType):
+            return known
     return None
 
 
-@lru_cache(maxsize=64)
-def known_query(query: Query) -> KnownQuery:
-    """``query`` with its recipe. Raises OSError or ValidationError for a folder that is damaged."""
+@lru_cache(maxsize=1)
+def known_queries() -> tuple[KnownQuery, ...]:
+    """All mini queries with their recipes. Raises BenchmarkFormatError naming a recipe that cannot be read."""
+    return tuple(_known(query) for query in mini_queries())
+
+
+def _known(query: Query) -> KnownQuery:
     folder = folder_of(query)
-    recipe = Recipe.model_validate(yaml.safe_load(_text(folder / "recipe.yaml")))
+    path = folder / "recipe.yaml"
+    try:
+        recipe = Recipe.model_validate(yaml.safe_load(_text(path)))
+    except (OSError, yaml.YAMLError, ValidationError) as error:
+        raise BenchmarkFormatError(f"{path}: no recipe ({error}).") from error
     return KnownQuery(query=query, recipe=recipe, chart_code=_text(folder / "stage2.py"))
 
 

@@ -189,7 +189,7 @@ def _respiration(area: Area) -> None:
 
 def _bars(area: Area, axis: Axis, rows: list[list[str]]) -> None:
     groups: dict[str, list[Bar]] = {line: [] for line in _LINES}
-    for line, _, *cells in rows:
-        values = [float(cell) for cell in cells]
-        groups[line].append(Bar(mean(values), stdev(values) / len(values) ** 0.5))
+    for row in rows:
+        values = [float(cell) for cell in row[-len(_PLANTS) :]]
+        groups[row[0]].append(Bar(mean(values), stdev(values) / len(values) ** 0.5))
     bar_picture(area, axis, groups, _TREATMENTS)

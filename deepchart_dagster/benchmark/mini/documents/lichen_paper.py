@@ -172,6 +172,6 @@ def _walls(area: Area) -> None:
 
 def _growth(area: Area, rows: list[list[str]], *, high: float) -> None:
     series: dict[str, list[tuple[float, float]]] = {}
-    for facing, humidity, growth in rows:
+    for facing, *_, humidity, growth in rows:
         series.setdefault(f"{facing}-facing", []).append((float(humidity), float(growth)))
     scatter_picture(area, Axis("Relative humidity, %", 50, 90, 10), Axis("mm per year", 0, high, 1), series)

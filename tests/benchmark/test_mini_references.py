@@ -1,0 +1,167 @@
+"""The mini benchmark's reference programs: evidence for each source value, derivations, charts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pymupdf
+import pytest
+from scipy import stats
+
+from deepchart_dagster.benchmark.mini.catalogue import QUERY_FOLDER, folder_of, mini_queries
+from deepchart_dagster.benchmark.mini.documents import document_scripts
+from deepchart_dagster.benchmark.model import Domain, Query
+
+QUERIES = {query.uid.removeprefix("mini/"): query for query in mini_queries()}
+
+
+def run(program: Path, output: Path) -> None:
+    done = subprocess.run([sys.executable, str(program), str(output)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What each stage-1 program leaves."""
+    folder = tmp_path_factory.mktemp("states")
+    for name in QUERIES:
+        run(QUERY_FOLDER / name / "stage1.py", folder / f"{name}.json")
+    return {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in QUERIES}
+
+
+def leaves(value: Any) -> Iterator[float]:
+    if isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from leaves(member)
+    else:
+        yield value
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_evidence_is_counted(states: dict[str, Any], name: str) -> None:
+    evidence = QUERIES[name].evidence
+    assert len(list(leaves(states[name]["src_data"]))) == evidence.source_values
+    assert len(list(leaves(states[name]["der_data"]))) == evidence.derived_values
+
+
+def evidence_text(query: Query) -> str:
+    """Everything a reader can have: the data block of an academic query, the documents' pages of others."""
+    if query.domain is Domain.ACADEMIC:
+        return (QUERY_FOLDER / str(query.evidence_hint["data"])).read_text(encoding="utf-8")
+    wanted = [script for script in document_scripts() if script.document.id in query.document_ids]
+    return "\n".join(page.get_text() for script in wanted for page in pymupdf.open(stream=script.draw()))
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_every_source_value_is_printed_in_the_evidence(states: dict[str, Any], name: str) -> None:
+    text = evidence_text(QUERIES[name])
+    printed = {word.strip("()|.,").replace(",", "") for word in text.split()}
+    numbers = {float(word) for word in printed if word.replace(".", "", 1).isdigit()}
+    missing = [value for value in leaves(states[name]["src_data"]) if value not in numbers]
+    assert not missing
+
+
+def test_internal_growth_by_hand(states: dict[str, Any]) -> None:
+    rates = states["finance-halden-igr"]["der_data"]
+    # 2021: kept 515 - 131 = 384 of assets of 5573; 384 / (5573 - 384)
+    assert rates["2021"]["Internal growth rate (%)"] == pytest.approx(100 * 384 / 5189)
+    assert rates["2024"]["Internal growth rate (%)"] == pytest.approx(100 * 504 / 6472)
+
+
+def test_cash_conversion_by_hand(states: dict[str, Any]) -> None:
+    first = states["finance-marrow-ccc"]["der_data"]["2020"]
+    assert first["DIO"] == pytest.approx(371_205 / 6537)  # 1017 × 365 = 371205
+    assert first["DSO"] == pytest.approx(294_190 / 8954)  # 806 × 365 = 294190
+    assert first["DPO"] == pytest.approx(351_860 / 6537)  # 964 × 365 = 351860
+    assert first["CCC"] == pytest.approx(35.8151, abs=1e-4)  # 56.7852 + 32.8557 - 53.8259
+
+
+def test_mean_and_standard_error_agree_with_scipy(states: dict[str, Any]) -> None:
+    state = states["academic-barley-roots"]
+    for line, treatments in state["src_data"].items():
+        for treatment, plants in treatments.items():
+            group = state["der_data"][line][treatment]
+            assert group == pytest.approx({"mean": np.mean(plants), "sem": stats.sem(plants)})
+
+
+def test_regression_agrees_with_scipy(states: dict[str, Any]) -> None:
+    state = states["academic-lichen-growth"]
+    for side, thalli in state["src_data"].items():
+        fit = stats.linregress(thalli["humidity"], thalli["growth"])
+        expected = {"slope": fit.slope, "intercept": fit.intercept, "r_squared": fit.rvalue**2}
+        assert state["der_data"][side] == pytest.approx(expected)
+
+
+def test_companies_are_ranked_by_capital_per_head(states: dict[str, Any]) -> None:
+    state = states["ecosystem-capital-efficiency"]
+    ranked = list(state["der_data"])
+    assert ranked[:2] == ["Hoarfrost Quantum", "Coldbox Labs"]  # 214.6 / 178 and 93.7 / 86
+    assert state["der_data"]["Coldbox Labs"]["EUR million per employee"] == pytest.approx(93.7 / 86)
+    lowest = min(leaves(state["der_data"]))
+    others = state["src_data"].keys() - set(ranked)
+    assert all(state["src_data"][c]["total_raised"] / state["src_data"][c]["headcount"] < lowest for c in others)
+    assert "Lanternfish" not in state["src_data"], "its headcount is not known"
+
+
+def test_ranks_agree_with_scipy(states: dict[str, Any]) -> None:
+    state = states["ecosystem-rank-gap"]
+    cities = list(state["src_data"])
+    for measure in ("funding", "engineers"):
+        expected = stats.rankdata([-state["src_data"][city][measure] for city in cities])
+        assert [state["der_data"][city][f"rank_by_{measure}"] for city in cities] == list(expected)
+    assert state["der_data"]["Gothenburg"]["rank_gap"] == 5  # 7th by funding, 2nd by engineers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_charts_are_drawn_from_j(states: dict[str, Any], name: str, tmp_path: Path) -> None:
+    program = tmp_path / "stage2.py"
+    source = (folder_of(QUERIES[name]) / "stage2.py").read_text(encoding="utf-8")
+    program.write_text(source.replace("__J__", repr(states[name])), encoding="utf-8")
+    run(program, tmp_path / "chart.png")
+    with pymupdf.open(tmp_path / "chart.png") as picture:
+        assert picture[0].rect.width > 500
+
+
+AXES = """
+import json, sys, runpy
+import matplotlib.figure
+def keep(figure, *_, **__):
+    axes = figure.axes[0]
+    bars = [[bar.get_height(), bar.get_width()] for bar in axes.patches]
+    lines = [[list(map(float, line.get_xdata() if hasattr(line.get_xdata(), "dtype") else [])),
+              list(map(float, line.get_ydata()))] for line in axes.lines]
+    facts = {"bars": bars, "lines": lines, "title": axes.get_title(), "x": axes.get_xlabel(), "y": axes.get_ylabel()}
+    print(json.dumps(facts))
+matplotlib.figure.Figure.savefig = keep
+runpy.run_path(sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("finance-halden-igr", lambda facts: facts["lines"][0][1]),
+        ("ecosystem-capital-efficiency", lambda facts: [width for _, width in facts["bars"]][::-1]),
+    ],
+)
+def test_charts_show_the_derived_values(
+    states: dict[str, Any], name: str, shown: Callable[[dict[str, Any]], list[float]], tmp_path: Path
+) -> None:
+    program = tmp_path / "stage2.py"
+    source = (folder_of(QUERIES[name]) / "stage2.py").read_text(encoding="utf-8")
+    program.write_text(source.replace("__J__", repr(states[name])), encoding="utf-8")
+    command = [sys.executable, "-c", AXES, str(program), "unused.png"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    facts = json.loads(done.stdout)
+    assert shown(facts) == pytest.approx(list(leaves(states[name]["der_data"])))
+    assert facts["title"]
+    assert facts["x"]
+    assert facts["y"]
