@@ -51,10 +51,14 @@ class Asked:
         found = re.match(r"[\^~v=]*(\d+)", self.version)
         return found.group(1) if found else ""
 
+    def is_met_by(self, version: str) -> bool:
+        """An address may leave the version open ("", "5", "5.4")."""
+        return not self.version or f"{version}.".startswith(f"{self.version}.")
+
 
 @dataclass(frozen=True)
 class LocalFile:
-    """``exact``: the same file name and version were there, nothing was substituted."""
+    """``exact``: what was asked for; else another build, or another version of the same major."""
 
     path: Path
     package: str
@@ -81,7 +85,11 @@ class ChartLibraries:
         """Folder name -> version, for the packages that are known and there."""
         if self.root is None or not self.root.is_dir():
             return {}
-        folders = (self.root / name for name in sorted(os.listdir(self.root)) if _base_name(name) in _MAIN_FILES)
+        folders = (
+            self.root / name
+            for name in sorted(path.name for path in self.root.iterdir())
+            if _base_name(name) in _MAIN_FILES
+        )
         return {folder.name: version for folder in folders if (version := _version(folder))}
 
     def find(self, url: str) -> LocalFile | None:
@@ -95,7 +103,7 @@ class ChartLibraries:
                 continue
             if path := _file_in(folder, asked):
                 same_file = not asked.file or path.name == Path(asked.file).name
-                return LocalFile(path, folder.name, version, same_file and asked.version == version)
+                return LocalFile(path, folder.name, version, same_file and asked.is_met_by(version))
         return None
 
     def _folders(self, asked: Asked) -> list[Path]:
@@ -140,7 +148,7 @@ def _file_in(folder: Path, asked: Asked) -> Path | None:
     named = (asked.file, f"dist/{Path(asked.file).name}") if asked.file else ()
     root = folder.resolve()
     for name in (*named, *_MAIN_FILES.get(asked.package, ())):
-        path = (root / name).resolve()
+        path: Path = (root / name).resolve()
         if path.is_file() and path.is_relative_to(root):
             return path
     return None

@@ -115,7 +115,8 @@
   // Chart.js ------------------------------------------------------------------------------------------------
   const chartJsMark = (chart, dataset, index) => {
     const kind = dataset.type || chart.config.type;
-    const color = [dataset.backgroundColor, dataset.borderColor].find((value) => typeof value === "string");
+    const fills = [dataset.backgroundColor, dataset.borderColor];
+    const color = (kind === "line" ? fills.reverse() : fills).find((value) => typeof value === "string");
     const labels = list(chart.data.labels);
     const data = list(dataset.data);
     const pick = (key, item, at) => (item !== null && typeof item === "object" ? item[key] : key === "x" ? labels[at] : item);

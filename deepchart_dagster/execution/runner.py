@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import threading
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -200,8 +201,6 @@ def _user_cache() -> Path:
 
 
 def _request(program: Program, tier: str, runtime: Runtime, font_list: Path | None) -> Request:
-    import sys
-
     limits = program.limits
     return Request(
         tier=tier,

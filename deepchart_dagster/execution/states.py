@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import NoReturn
 
 MAX_BYTES = 2 << 20
 MAX_DEPTH = 100
-
-# Strings are skipped as a whole; what is left of interest are the brackets.
-_STRING_OR_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]+|[\]}]+', re.DOTALL)
+_TOO_DEEP = f"the JSON is nested more than {MAX_DEPTH} levels deep"
 
 
 def json_problem(data: bytes) -> str:
@@ -25,25 +22,23 @@ def json_problem(data: bytes) -> str:
     if not data.strip():
         return "the JSON file is empty"
     try:
-        text = data.decode("utf-8-sig")
-        if _depth(text) > MAX_DEPTH:
-            return f"the JSON is nested more than {MAX_DEPTH} levels deep"
-        json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
+        value = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:  # the parser's own bound, some way above ours
+        return _TOO_DEEP
+    except ValueError as error:
         return f"the file is no JSON: {error}"
-    return ""
+    return _TOO_DEEP if _is_deeper(value, MAX_DEPTH) else ""
 
 
-def _depth(text: str) -> int:
-    deepest = depth = 0
-    for match in _STRING_OR_BRACKETS.finditer(text):
-        first = text[match.start()]
-        if first in "[{":
-            depth += match.end() - match.start()
-            deepest = max(deepest, depth)
-        elif first in "]}":
-            depth -= match.end() - match.start()
-    return deepest
+def _is_deeper(value: object, limit: int) -> bool:
+    """Level by level, so that no input can make this recurse."""
+    level = [value]
+    for _ in range(limit + 1):
+        containers = [item for item in level if isinstance(item, list | dict)]
+        if not containers:
+            return False
+        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
+    return True
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -63,7 +63,13 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def _run(request: Request, source: bytes, streams: Streams, base: Path) -> None:
-    place = Place(*(str(base / name) for name in ("work", "tmp", "config", "drawn")), inside=request.inside)
+    place = Place(
+        work=str(base / "work"),
+        temporary=str(base / "tmp"),
+        config=str(base / "config"),
+        drawn=str(base / "drawn"),
+        inside=request.inside,
+    )
     owner = _program_id(request)
     for folder in (place.work, place.temporary, place.config, place.drawn):
         Path(folder).mkdir(mode=0o700)

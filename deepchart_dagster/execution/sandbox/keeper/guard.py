@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import linux
 from .request import SETUP_FAILED, Request, pack
 
 DRAWN_NAME = "drawn.json"
@@ -114,7 +113,7 @@ def _become_program(request: Request, place: Place, streams: Streams, confine: C
     _set_limits(request)
     confine()
     arguments = [request.interpreter, PROGRAM_NAME, request.output_name]
-    os.execve(request.interpreter, arguments, place.environment())
+    os.execve(request.interpreter, arguments, place.environment())  # noqa: S606
 
 
 def _set_limits(request: Request) -> None:
@@ -159,7 +158,7 @@ def reap_all() -> None:
 def end_descendants() -> None:
     """Stops, then kills everything below this process, also what is being forked meanwhile."""
     seen: set[int] = set()
-    while new := _descendants(os.getpid()) - seen:
+    while new := descendants(os.getpid()) - seen:
         for pid in new:
             _signal(pid, signal.SIGSTOP)  # a stopped process forks no more
         seen |= new
@@ -175,7 +174,8 @@ def _signal(pid: int, number: int) -> None:
         return
 
 
-def _descendants(root: int) -> set[int]:
+def descendants(root: int) -> set[int]:
+    """Process ids of all that lives below ``root``."""
     children: dict[int, list[int]] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and (status := process_status(int(entry.name))) and status.state not in "ZX":

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from . import folders, guard, linux, namespaces
 from .guard import SetupError, Streams
@@ -165,7 +165,7 @@ class _Keeper:
 
     def _report(self, wall_s: float) -> Report:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        measured = {
+        measured: dict[str, Any] = {
             "wall_s": wall_s,
             "cpu_s": used.ru_utime + used.ru_stime,
             "max_rss_mb": used.ru_maxrss / _KIB_PER_MIB,

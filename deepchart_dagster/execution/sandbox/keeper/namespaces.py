@@ -93,7 +93,7 @@ def _map_ids_and_exit(pid: int, unshared_end: int) -> NoReturn:
 def _write_maps(pid: int) -> None:
     user, group = os.geteuid(), os.getegid()
     if user == 0:
-        maps = {name: f"0 0 1\n{SANDBOX_ID} {_OUTSIDE_ID_OF_ROOT} 1\n" for name in ("uid_map", "gid_map")}
+        maps = dict.fromkeys(("uid_map", "gid_map"), f"0 0 1\n{SANDBOX_ID} {_OUTSIDE_ID_OF_ROOT} 1\n")
     else:
         Path(f"/proc/{pid}/setgroups").write_text("deny")
         maps = {"uid_map": f"{SANDBOX_ID} {user} 1", "gid_map": f"{SANDBOX_ID} {group} 1"}

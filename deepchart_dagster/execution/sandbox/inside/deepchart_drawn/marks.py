@@ -1,10 +1,11 @@
 """The marks of one axes: from what matplotlib keeps of a plot to values by series."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from .values import MAX_POINTS, AxisReader, Names, colour, label_of, number, numbers, text
+from .values import MAX_POINTS, AxisReader, Names, colour, label_of, number, numbers, plain_floats, text
 
 _MAX_MARKS = 1000
 _BOXES = "_deepchart_boxes"
@@ -15,7 +16,12 @@ def describe(axes: Any, x: AxisReader, y: AxisReader, names: Names) -> list[Mark
     if axes.get_label() == "<colorbar>":
         return []  # the scale of another mark
     reader = _MarkReader(axes, x, y, names)
-    return list(reader.marks())[:_MAX_MARKS]
+    return [mark for mark in reader.marks() if not _is_empty(mark)][:_MAX_MARKS]
+
+
+def _is_empty(mark: Mark) -> bool:
+    """Seaborn leaves empty bars, lines and points behind as handles of its legend."""
+    return any(name in mark and not mark[name] for name in ("x", "values", "segments", "fractions", "medians"))
 
 
 def note_boxes(axes: Any, stats: Any, positions: Any, artists: Any, options: Any) -> None:
@@ -67,7 +73,7 @@ class _MarkReader:
         if kind == "BarContainer":
             yield self._bars(container)
         elif kind == "ErrorbarContainer" and id(container) not in self._used:
-            yield from self._error_bars(container, None)
+            yield from self._error_bars(container)
         elif kind == "StemContainer":
             self._claim([*_flat(container.stemlines), container.baseline])
 
@@ -94,7 +100,7 @@ class _MarkReader:
             "bases": across.coordinates(bases) if across.is_date else numbers(bases),
         }
 
-    def _error_bars(self, container: Any, _owner: Any) -> Iterator[Mark]:
+    def _error_bars(self, container: Any) -> Iterator[Mark]:
         line, caps, collections = container.lines
         self._claim([container, *caps, *collections])
         label = label_of(container)
@@ -197,7 +203,7 @@ class _MarkReader:
     def _scatter(self, collection: Any) -> Iterator[Mark]:
         import numpy as np
 
-        offsets = np.ma.filled(np.ma.asarray(collection.get_offsets(), dtype=float), np.nan)[:MAX_POINTS]
+        offsets = plain_floats(collection.get_offsets())[:MAX_POINTS]
         sizes = np.resize(collection.get_sizes(), len(offsets)) if len(collection.get_sizes()) else np.array([])
         label = label_of(collection)
         for fill, chosen in self._by_series(collection, len(offsets)):
@@ -240,8 +246,8 @@ class _MarkReader:
         if mesh.get_array() is None or mesh.get_array().size != shape[0] * shape[1]:
             return _other(mesh)
         y_edges, x_edges = corners[:, 0, 1], corners[0, :, 0]
-        rows = [(low + high) / 2 for low, high in zip(y_edges, y_edges[1:], strict=False)]
-        columns = [(low + high) / 2 for low, high in zip(x_edges, x_edges[1:], strict=False)]
+        rows = [(low + high) / 2 for low, high in itertools.pairwise(y_edges)]
+        columns = [(low + high) / 2 for low, high in itertools.pairwise(x_edges)]
         return self._heat_map(mesh, mesh.get_array().reshape(shape), rows, columns)
 
     def _heat_map(self, artist: Any, values: Any, rows: list[float], columns: list[float]) -> Mark:
@@ -257,7 +263,7 @@ class _MarkReader:
     def _line_segments(self, collection: Any) -> Mark:
         pairs = []
         for points in collection.get_segments():
-            for start, end in zip(points, points[1:], strict=False):
+            for start, end in itertools.pairwise(points):
                 pairs.append([[self._x.coordinate(p[0]), self._y.coordinate(p[1])] for p in (start, end)])
         stroke = colour(collection.get_color())
         return _segments(self._names.of(label_of(collection), stroke), stroke, pairs[:MAX_POINTS])

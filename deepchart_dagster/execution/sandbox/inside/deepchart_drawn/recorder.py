@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from . import figures, marks
@@ -20,12 +21,12 @@ _MAX_FIGURES = 8
 class Recorder:
     def __init__(self, path: str) -> None:
         self._path = path
-        self._output = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else ""
+        self._output = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
         self._main: dict[str, Any] | None = None
         self._others: dict[int, dict[str, Any]] = {}
 
     def saved(self, figure: Any, target: Any) -> None:
-        is_output = os.path.abspath(str(getattr(target, "name", target))) == self._output
+        is_output = self._is_output(target)
         if not is_output and (self._main is not None or len(self._others) >= _MAX_FIGURES):
             return
         noted = figures.describe(figure)
@@ -34,6 +35,10 @@ class Recorder:
         else:
             self._others[id(figure)] = noted
         self._write()
+
+    def _is_output(self, target: Any) -> bool:
+        name = getattr(target, "name", None) if hasattr(target, "write") else target
+        return isinstance(name, str | os.PathLike) and Path(name).resolve() == self._output
 
     def at_exit(self) -> None:
         pyplot = sys.modules.get("matplotlib.pyplot")
@@ -47,9 +52,9 @@ class Recorder:
         found = [self._main] if self._main is not None else list(self._others.values())
         document = {"format": "deepchart-drawn/1", "library": "matplotlib", "figures": found}
         text = json.dumps(document, allow_nan=False)
-        with open(self._path + ".new", "w") as file:
-            file.write(text)
-        os.replace(self._path + ".new", self._path)
+        new = Path(f"{self._path}.new")
+        new.write_text(text)
+        new.replace(self._path)
 
 
 def install(figure_module: Any, path: str) -> None:

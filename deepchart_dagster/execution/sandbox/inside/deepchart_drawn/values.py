@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 MAX_POINTS = 5000
@@ -20,10 +21,15 @@ def number(value: Any) -> float | None:
 
 
 def numbers(values: Iterable[Any]) -> list[float | None]:
-    import numpy as np
+    return [number(value) for value in plain_floats(values).ravel()[:MAX_POINTS]]
 
-    array = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
-    return [number(value) for value in array.ravel()[:MAX_POINTS]]
+
+def plain_floats(values: Any) -> Any:
+    """A float array without a mask: what was masked is NaN."""
+    import numpy
+
+    masked: Any = numpy.ma
+    return masked.filled(masked.asarray(values, dtype=float), float("nan"))
 
 
 def text(value: Any) -> str:
@@ -59,7 +65,7 @@ class AxisReader:
         self._period = getattr(axes, "freq", None) if axis.axis_name == "x" else None
         mapping = getattr(getattr(axis, "units", None), "_mapping", None) or {}
         self._names = {position: text(name) for name, position in mapping.items()}
-        self.has_names = bool(self._names) or type(axis.get_major_formatter()).__name__ == "FixedFormatter"
+        self._has_names = bool(self._names) or type(axis.get_major_locator()).__name__ == "FixedLocator"
 
     @property
     def is_date(self) -> bool:
@@ -71,26 +77,27 @@ class AxisReader:
         if found is None:
             return None
         if self.is_date:
-            return self._date(found)
+            return self._date(float(position))
         return self._names.get(int(found), found) if found.is_integer() else found
 
     def coordinates(self, positions: Any) -> list[Coordinate]:
-        return [self.coordinate(position) for position in numbers(positions)]
+        return [self.coordinate(position) for position in plain_floats(positions).ravel()[:MAX_POINTS]]
 
     def _date(self, position: float) -> str:
+        """To the millisecond: a date is a count of days there, and a float holds no more."""
         if self._period is not None:
             import pandas
 
-            moment = pandas.Period(ordinal=int(position), freq=self._period).to_timestamp()
+            moment = pandas.Period(ordinal=int(position), freq=self._period).to_timestamp().to_pydatetime()
         else:
-            from matplotlib.dates import num2date
+            import matplotlib.dates
 
-            moment = num2date(position).replace(tzinfo=None)
-        return str(
-            moment.date().isoformat()
-            if moment == moment.replace(hour=0, minute=0, second=0, microsecond=0)
-            else moment.isoformat(timespec="seconds")
-        )
+            dates: Any = matplotlib.dates
+            moment = dates.num2date(position).replace(tzinfo=None)
+        moment += timedelta(microseconds=500)
+        moment = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+        is_midnight = not (moment.hour or moment.minute or moment.second or moment.microsecond)
+        return str(moment.date().isoformat() if is_midnight else moment.isoformat())
 
     def ticks(self) -> list[dict[str, Any]]:
         """Ticks within the view with their labels as drawn."""
@@ -116,7 +123,7 @@ class AxisReader:
         if labelled:
             at, label = min(labelled, key=lambda tick: abs(tick[0] - position))
             distance = abs(at - position)
-            if distance <= 1e-6 or (self.has_names and distance <= reach):
+            if distance <= 1e-6 or (self._has_names and distance <= reach):
                 return text(label)
         return f"{position:g}"
 

@@ -1,0 +1,321 @@
+"""HTML programs in a real Chromium."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from deepchart_dagster.benchmark.model import CodeType
+from deepchart_dagster.errors import BrowserUnavailable
+from deepchart_dagster.execution import browser
+from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
+from deepchart_dagster.execution.runner import LocalRunner
+
+Draw = Callable[..., RunResult]
+
+FAKE_CHART_JS = """
+window.Chart = class {
+  constructor(canvas, config) {
+    this.canvas = canvas; this.config = config; this.data = config.data; this.options = config.options || {};
+    window.Chart.instances[0] = this; canvas.getContext('2d').fillRect(10, 10, 50, 50);
+  }
+};
+window.Chart.instances = {};
+"""
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package that answers for Chart.js, so that serving is tested without npm."""
+    folder = tmp_path_factory.mktemp("npm") / "node_modules"
+    package = folder / "chart.js"
+    (package / "dist").mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"version": "4.6.1"}))
+    (package / "dist" / "chart.umd.js").write_text(FAKE_CHART_JS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page_runner(libraries: Path) -> Iterator[LocalRunner]:
+    if browser.find_browser() is None:
+        pytest.skip("no Chromium on this machine")
+    with LocalRunner(libraries=libraries, workers=2) as runner:
+        yield runner
+
+
+@pytest.fixture
+def draw(page_runner: LocalRunner) -> Draw:
+    def render(html: str, wall_s: float = 60.0) -> RunResult:
+        return page_runner.run(Program(html, 2, CodeType.HTML, Limits(wall_s=wall_s)))
+
+    return render
+
+
+def script(code: str, body: str = "<h1>Chart</h1>") -> str:
+    return f"<!DOCTYPE html><html><body>{body}<script>{code}</script></body></html>"
+
+
+def pixel(result: RunResult, x: int, y: int) -> tuple[int, ...]:
+    assert result.output is not None, result.message
+    return Image.open(io.BytesIO(result.output)).convert("RGB").getpixel((x, y))  # type: ignore[return-value]
+
+
+PLAIN = "<body style='margin:0'><svg width=400 height=300><rect x=0 y=100 width=50 height=200 fill='#ff0000'/></svg>"
+
+
+def test_a_plain_page_is_a_picture_of_the_viewport(draw: Draw) -> None:
+    result = draw(PLAIN)
+    assert result.status is RunStatus.OK, result.message
+    assert result.output is not None
+    assert Image.open(io.BytesIO(result.output)).size == (1400, 1000)
+    assert pixel(result, 10, 150) == (255, 0, 0)
+    assert pixel(result, 10, 50) == (255, 255, 255)
+    assert (result.tier, result.exit_code, result.message) == ("browser", None, "")
+    assert result.versions["chromium"][0].isdigit()
+    assert result.drawn is None
+
+
+def test_a_canvas_drawn_by_timers_and_frames_is_finished(draw: Draw) -> None:
+    result = draw(
+        script(
+            "const c = document.querySelector('canvas').getContext('2d'); let n = 0;"
+            "const step = () => { c.fillStyle = '#0000ff'; c.fillRect(n++ * 10, 0, 10, 50); if (n < 30) requestAnimationFrame(step) };"
+            "setTimeout(step, 2000)",
+            "<style>body{margin:0}</style><canvas width=400 height=100></canvas>",
+        )
+    )
+    assert pixel(result, 5, 10) == pixel(result, 295, 10) == (0, 0, 255)
+    assert pixel(result, 305, 10) == (255, 255, 255)
+    assert result.wall_s < 30
+
+
+def test_the_same_page_gives_the_same_bytes(draw: Draw) -> None:
+    page = script("document.body.append(new Date().toISOString())")
+    assert draw(PLAIN).output == draw(PLAIN).output
+    assert draw(page).status is RunStatus.OK
+
+
+def test_an_empty_page_is_blank(draw: Draw) -> None:
+    result = draw("<html><body style='background:#eee'></body></html>")
+    assert (result.status, result.output) == (RunStatus.INVALID_OUTPUT, None)
+    assert "blank" in result.message
+
+
+def test_a_library_that_is_not_there_is_named(draw: Draw) -> None:
+    url = "https://cdn.jsdelivr.net/npm/echarts@5/dist/echarts.min.js"
+    result = draw(f"<script src='{url}'></script>" + script("echarts.init(document.body)"))
+    assert result.status is RunStatus.OK  # the heading is there; whether it is the chart is for the judge
+    assert f"refused (no network, no local copy): {url}" in result.message
+    assert "echarts is not defined" in result.stderr_tail
+
+
+def test_a_local_library_is_served_and_what_it_drew_is_read(draw: Draw) -> None:
+    url = "https://cdn.jsdelivr.net/npm/chart.js@4"
+    chart = """new Chart(document.querySelector('canvas'), {type: 'bar', data: {labels: ['a', 'b'], datasets: [
+        {label: 'Sales', data: [1.5, 2], backgroundColor: '#00ff00'}, {type: 'line', label: 'Trend', data: [3, null]}]},
+        options: {plugins: {title: {text: 'Title'}}}})"""
+    result = draw(f"<script src='{url}'></script>" + script(chart, "<canvas width=200 height=100></canvas>"))
+    assert result.status is RunStatus.OK, result.message
+    assert result.message == f"served: {url} by chart.js@4.6.1"
+    assert result.versions["chart.js"] == "4.6.1"
+    drawn: Any = result.drawn
+    assert drawn["library"] == "chart.js"
+    [axes] = drawn["figures"][0]["axes"]
+    assert axes["title"] == "Title"
+    bars, line = axes["marks"]
+    assert (bars["label"], bars["color"], bars["categories"], bars["values"]) == (
+        "Sales",
+        "#00ff00",
+        ["a", "b"],
+        [1.5, 2],
+    )
+    assert (line["type"], line["label"], line["x"], line["y"]) == ("line", "Trend", ["a", "b"], [3, None])
+
+
+def test_another_version_of_the_same_major_is_called_substituted(draw: Draw) -> None:
+    url = "https://cdn.jsdelivr.net/npm/chart.js@4.2.0/dist/chart.umd.js"
+    result = draw(f"<script src='{url}'></script>" + script(""))
+    assert result.message == f"substituted: {url} by chart.js@4.6.1"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while (true);",
+        "setTimeout(() => { while (true); }, 10)",
+        "(function f() { Promise.resolve().then(f) })()",
+        "addEventListener('load', () => { while (true); })",
+    ],
+    ids=["inline", "timer", "microtasks", "load"],
+)
+def test_an_endless_script_is_bounded(draw: Draw, code: str) -> None:
+    start = time.monotonic()
+    result = draw(script(code), wall_s=3.0)
+    assert result.status in (RunStatus.TIMEOUT, RunStatus.OK)
+    assert time.monotonic() - start < 40
+    assert draw(PLAIN).status is RunStatus.OK
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for (let n = 0; n < 100; n++) { alert(n); confirm(n); prompt(n) } document.body.append('done')",
+        "for (let n = 0; n < 20; n++) window.open('https://example.com/' + n)",
+        "location.href = 'https://example.com/'",
+        "setInterval(() => document.body.append('.'), 0)",
+        "for (let n = 0; n < 4; n++) new Worker(URL.createObjectURL(new Blob(['while(true);'])))",
+        "JSON.stringify = () => { throw 1 }; window.Promise = null; window.echarts = {}; document.querySelectorAll = null",
+        "const c = document.createElement('canvas'); c.width = c.height = 30000; c.getContext('2d').fillRect(0, 0, 9, 9)",
+    ],
+    ids=["dialogs", "popups", "navigation", "flood", "workers", "overrides", "huge canvas"],
+)
+def test_mischief_still_gives_a_bounded_picture(draw: Draw, code: str) -> None:
+    result = draw(script(code), wall_s=30.0)
+    assert result.status in (RunStatus.OK, RunStatus.TIMEOUT, RunStatus.CRASH, RunStatus.INVALID_OUTPUT)
+    assert result.wall_s < 40
+    assert draw(PLAIN).status is RunStatus.OK
+
+
+@pytest.mark.slow
+def test_a_heap_bomb_is_bounded(draw: Draw) -> None:
+    result = draw(script("const held = []; while (true) held.push(new Array(1e6).fill(Math.random()))"), wall_s=30.0)
+    assert result.status in (RunStatus.CRASH, RunStatus.TIMEOUT)
+    assert draw(PLAIN).status is RunStatus.OK
+
+
+def test_files_of_the_host_cannot_be_seen(draw: Draw, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.svg"
+    secret.write_text(
+        "<svg xmlns='http://www.w3.org/2000/svg' width='1400' height='500'><rect width='1400' height='500' fill='#00ff00'/></svg>"
+    )
+    secret.chmod(0o644)
+    url = secret.as_uri()
+    html = f"""<body style='margin:0'><p>visible</p><iframe src='{url}' width=600 height=300></iframe><img src='{url}'>
+    <object data='{url}' width=300 height=300></object><embed src='{url}'>
+    <script>fetch('{url}').then(r => r.text()).then(t => document.body.style.background = '#00ff00').catch(() => console.log('blocked'))</script>"""
+    result = draw(html)
+    assert result.output is not None, result.message
+    colours = Image.open(io.BytesIO(result.output)).convert("RGB").getcolors(1 << 24)
+    assert colours is not None
+    assert (0, 255, 0) not in {colour for _, colour in colours}
+    assert "blocked" in result.stdout_tail
+
+
+def test_nothing_is_reached(draw: Draw) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        here = f"127.0.0.1:{port}"
+        code = f"""
+for (const url of ['http://{here}/', 'http://localhost:{port}/', 'http://169.254.169.254/latest'])
+  fetch(url, {{mode: 'no-cors'}}).then(() => console.log('REACHED ' + url), () => console.log('refused ' + url));
+const socket = new WebSocket('ws://{here}/'); socket.onopen = () => console.log('opened');
+navigator.sendBeacon('http://{here}/beacon', 'x'); new EventSource('http://{here}/events'); new Image().src = 'http://{here}/pixel';
+new Worker(URL.createObjectURL(new Blob(["fetch('http://{here}/worker')"])));
+const peer = new RTCPeerConnection({{iceServers: [{{urls: 'stun:{here}'}}]}}); peer.createDataChannel('a'); peer.createOffer().then(o => peer.setLocalDescription(o));
+"""
+        result = draw(
+            script(
+                code,
+                f"<h1>x</h1><link rel=stylesheet href='http://{here}/s.css'><iframe src='http://{here}/'></iframe>",
+            )
+        )
+        listener.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            listener.accept()
+    assert result.status is RunStatus.OK, result.message
+    assert "REACHED" not in result.stdout_tail
+    assert result.stdout_tail.count("refused http") == 3
+    assert f"http://{here}/" in result.message
+
+
+def test_pages_do_not_see_each_other(draw: Draw) -> None:
+    draw(script("localStorage.setItem('k', 'left'); document.cookie = 'k=left'"))
+    result = draw(script("console.log('seen:' + localStorage.getItem('k') + document.cookie)"))
+    assert "seen:null" in result.stdout_tail
+
+
+def test_without_a_browser_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DEEPCHART_CHROMIUM", str(tmp_path / "none"))
+    with LocalRunner() as runner:
+        assert runner.identity(2, CodeType.HTML)["chromium"] is None
+        with pytest.raises(BrowserUnavailable, match="DEEPCHART_CHROMIUM"):
+            runner.run(Program(PLAIN, 2, CodeType.HTML, Limits(wall_s=5)))
+
+
+def test_the_remedy_is_one_that_this_user_can_carry_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DEEPCHART_CHROMIUM", raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "apt-get install chromium-headless-shell" in str(browser.browser_unavailable())
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "playwright install" in str(browser.browser_unavailable())
+
+
+def test_a_browser_that_does_not_start_is_no_browser(tmp_path: Path) -> None:
+    fake = tmp_path / "chromium"
+    fake.write_text("#!/bin/sh\necho Chromium 999.1.2\n")
+    fake.chmod(0o755)
+    found = browser.find_browser(fake)
+    assert found is not None
+    assert found.major == "999"
+    with LocalRunner(browser=fake) as runner, pytest.raises(BrowserUnavailable, match="does not start"):
+        runner.run(Program(PLAIN, 2, CodeType.HTML, Limits(wall_s=5)))
+
+
+REAL = os.environ.get("DEEPCHART_CHART_LIBRARIES")
+JSDELIVR = "https://cdn.jsdelivr.net/npm/"
+
+
+@pytest.mark.skipif(
+    not REAL,
+    reason="needs npm packages: DEEPCHART_CHART_LIBRARIES=<node_modules with echarts, chart.js, plotly.js-dist-min>",
+)
+@pytest.mark.parametrize(
+    ("library", "address", "body", "code", "expected"),
+    [
+        (
+            "echarts",
+            f"{JSDELIVR}echarts",
+            "<div id=c style='width:900px;height:600px'></div>",
+            "echarts.init(c).setOption({xAxis: {type: 'category', data: ['a', 'b']}, yAxis: {}, series: [{type: 'bar', name: 'S', data: [1.5, 2]}]})",
+            {"type": "bars", "label": "S", "categories": ["a", "b"], "values": [1.5, 2], "orientation": "vertical"},
+        ),
+        (
+            "echarts",
+            f"{JSDELIVR}echarts",
+            "<div id=c style='width:900px;height:600px'></div>",
+            "echarts.init(c).setOption({series: [{type: 'pie', data: [{name: 'x', value: 7}, {name: 'y', value: 3}]}]})",
+            {"type": "pie", "labels": ["x", "y"], "fractions": [0.7, 0.3]},
+        ),
+        (
+            "chart.js",
+            f"{JSDELIVR}chart.js",
+            "<div style='width:800px'><canvas id=c></canvas></div>",
+            "new Chart(c, {type: 'scatter', data: {datasets: [{label: 'L', data: [{x: 1, y: 2}, {x: 3, y: 4}]}]}})",
+            {"type": "scatter", "label": "L", "x": [1, 3], "y": [2, 4]},
+        ),
+        (
+            "plotly",
+            f"{JSDELIVR}plotly.js-dist-min",
+            "<div id=c></div>",
+            "Plotly.newPlot(c, [{type: 'scatter', mode: 'lines', name: 'P', x: ['2021-01-01', '2022-01-01'], y: [3, 4]}])",
+            {"type": "line", "label": "P", "x": ["2021-01-01", "2022-01-01"], "y": [3, 4]},
+        ),
+    ],
+)
+def test_real_libraries_are_read(library: str, address: str, body: str, code: str, expected: dict[str, Any]) -> None:
+    with LocalRunner(libraries=Path(str(REAL))) as runner:
+        html = f"<script src='{address}'></script>" + script(code, body)
+        result = runner.run(Program(html, 2, CodeType.HTML, Limits(wall_s=60)))
+    drawn: Any = result.drawn
+    assert drawn["library"] == library
+    [mark] = drawn["figures"][0]["axes"][0]["marks"]
+    assert {name: mark[name] for name in expected} == expected
