@@ -5,17 +5,22 @@ from __future__ import annotations
 import errno
 import json
 import os
+import platform
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from deepchart_dagster.errors import StorageError, UsageError
 
 TEMPORARY_PREFIX = ".tmp-"
+_TEMPORARY = re.compile(r"\.tmp-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{12}")
+_ABANDONED_AFTER_S = 24 * 3600.0
 _SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+"
 _MAX_SEGMENT_BYTES = 200
 
@@ -67,7 +72,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write ``data`` under a temporary name beside ``path``, sync, rename. Raises StorageError."""
     with storage_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}"
+        temporary = path.parent / temporary_name()
         try:
             with temporary.open("wb") as stream:
                 stream.write(data)
@@ -103,7 +108,7 @@ def new_folder(destination: Path) -> Iterator[Path]:
     """
     with storage_errors(destination, "write"):
         destination.parent.mkdir(parents=True, exist_ok=True)
-        temporary = destination.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}"
+        temporary = destination.parent / temporary_name()
         temporary.mkdir()
     try:
         yield temporary
@@ -117,15 +122,39 @@ def _swap_in(temporary: Path, destination: Path) -> None:
     if not destination.exists():
         temporary.rename(destination)
         return
-    old = destination.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}"
+    old = destination.parent / temporary_name()
     destination.rename(old)
     temporary.rename(destination)
     shutil.rmtree(old, ignore_errors=True)
 
 
+def temporary_name() -> str:
+    """A new name that says which process of which host works under it, so that only abandoned ones are removed."""
+    return f"{TEMPORARY_PREFIX}{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+
+
+def _host() -> str:
+    return sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _abandoned(path: Path) -> bool:
+    """Its process is gone; of another host's process nothing is known, so a day without change must do."""
+    match = _TEMPORARY.fullmatch(path.name)
+    if match is None or match["host"] != _host():
+        return time.time() - path.stat().st_mtime > _ABANDONED_AFTER_S
+    try:
+        os.kill(int(match["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
 def remove_leftovers(folder: Path) -> int:
-    """Delete temporary files and folders that a killed run left directly in ``folder``; returns how many."""
-    leftovers = list(folder.glob(f"{TEMPORARY_PREFIX}*")) if folder.is_dir() else []
+    """Delete temporary files and folders that killed processes left directly in ``folder``; returns how many."""
+    found = folder.glob(f"{TEMPORARY_PREFIX}*") if folder.is_dir() else ()
+    leftovers = [path for path in found if _abandoned(path)]
     for leftover in leftovers:
         if leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)

@@ -52,11 +52,15 @@ class Work:
 
 @dataclass(frozen=True)
 class Step:
-    """One asset partition: where its instances' results go and which partition they make up."""
+    """One asset partition: where its instances' results go and which partition they make up.
+
+    ``shared`` results belong to several partitions: steps on any of these take turns.
+    """
 
     asset: str
     partition: tuple[str, ...]
     scope: tuple[str, ...]
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def run_step(
     """
     _check_unique(step, works)
     begun = time.monotonic()
-    with store.lock(step.asset, step.partition):
+    with store.lock(step.asset, () if step.shared else step.partition):
         remove_leftovers(store.folder(step.asset, step.scope, "x").parent)
         done = asyncio.run(_run_all(store, step, works, concurrency, progress))
         results = tuple(result for result, _ in done)

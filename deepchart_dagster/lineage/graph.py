@@ -76,7 +76,7 @@ class PartitionKey:
     @property
     def step(self) -> Step:
         scope = () if self.document or node(self.asset).shared else self.parts
-        return Step(asset=self.asset, partition=self.parts, scope=scope)
+        return Step(asset=self.asset, partition=self.parts, scope=scope, shared=node(self.asset).shared)
 
     def __str__(self) -> str:
         return "|".join(self.parts)

@@ -71,7 +71,7 @@ class ReferenceStage:
         return [self._work(instance.query) for instance in self.library.instances(split)]
 
     def run(self, split: Split, progress: Progress | None = None) -> StepSummary:
-        step = Step(asset=ASSET, partition=(split.value,), scope=())
+        step = Step(asset=ASSET, partition=(split.value,), scope=(), shared=True)
         summary = run_step(self.store, step, self.plan(split), concurrency=_CONCURRENCY, progress=progress)
         for result in summary.results:
             self._keep_evidence(result)

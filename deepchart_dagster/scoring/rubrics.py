@@ -99,7 +99,7 @@ class RubricStage:
         return [self._work(instance.query) for instance in self.library.instances(split)]
 
     def run(self, split: Split, progress: Progress | None = None) -> StepSummary:
-        step = Step(asset="rubrics", partition=(split.value,), scope=())
+        step = Step(asset="rubrics", partition=(split.value,), scope=(), shared=True)
         return run_step(self.store, step, self.plan(split), concurrency=self.concurrency, progress=progress)
 
     def requests(self, query: Query) -> list[ChatRequest]:

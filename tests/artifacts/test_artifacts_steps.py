@@ -191,6 +191,31 @@ def test_two_steps_on_one_partition_take_turns(store: ArtifactStore) -> None:
     assert [event.split()[1] for event in events] == ["in", "out", "in", "out"]
 
 
+def test_splits_that_share_results_take_turns(store: ArtifactStore) -> None:
+    running = 0
+    most = 0
+
+    async def compute(folder: Path) -> Outcome:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.05)
+        running -= 1
+        return Outcome()
+
+    def run(split: str) -> None:
+        step = Step(asset="references", partition=(split,), scope=(), shared=True)
+        run_step(store, step, [Work("finance/1", InputKey.of(split=split), compute)])
+
+    threads = [threading.Thread(target=run, args=(split,)) for split in ("finance-normal", "finance-long")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+    assert store.manifests("references") == [("finance-long",), ("finance-normal",)]
+
+
 def test_a_kill_loses_at_most_what_was_in_flight(tmp_path: Path) -> None:
     program = """
 import asyncio, os, sys, pathlib
