@@ -23,7 +23,14 @@ from filelock import FileLock
 from pydantic import JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import sha256_file
-from deepchart_dagster.artifacts.files import is_slug, new_folder, storage_errors, write_json, write_json_lines
+from deepchart_dagster.artifacts.files import (
+    is_slug,
+    new_folder,
+    remove_leftovers,
+    storage_errors,
+    write_json,
+    write_json_lines,
+)
 from deepchart_dagster.artifacts.results import OutputFile
 from deepchart_dagster.benchmark.model import Instance, Query, Split, inside_benchmark
 from deepchart_dagster.errors import (
@@ -145,6 +152,7 @@ class Library:
         with storage_errors(folder, "write"):
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(folder / ".lock"):
+                remove_leftovers(folder)  # of a killed import
                 yield
 
     def _stored(self, name: str) -> list[Query]:

@@ -25,6 +25,11 @@ def parquet_folder(storage: Path) -> Path:
     return storage / "metrics" / "parquet"
 
 
+def parquet_files(folder: Path) -> list[Path]:
+    """Every finished file below ``folder``, sorted; one that is being written has a temporary name."""
+    return [path for path in sorted(folder.rglob(f"*{_SUFFIX}")) if not path.name.startswith(TEMPORARY_PREFIX)]
+
+
 def write_parquet(path: Path, table: Table, rows: Sequence[Row], source: str) -> None:
     """Write ``rows`` (members are the table's columns) to ``path``; ``source`` names what they were made from.
 

@@ -22,7 +22,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Query
 from deepchart_dagster.errors import UpstreamError, UsageError
 from deepchart_dagster.llm.registry import SCRIPTED_PREFIX, ModelSpec
-from deepchart_dagster.metrics.parquet import parquet_folder, source_of, write_parquet
+from deepchart_dagster.metrics.parquet import parquet_files, parquet_folder, source_of, write_parquet
 from deepchart_dagster.metrics.tables import EXECUTIONS, SCORES, Table
 
 ROWS_VERSION = 1
@@ -93,7 +93,7 @@ def export_all(store: ArtifactStore, library: Library, models: Mapping[str, Mode
         for asset in (*SCORE_ASSETS, *STAGE_OF)
         for split, model in store.manifests(asset)
     ]
-    for path in set(parquet_folder(store.root).rglob("*.parquet")) - set(files):
+    for path in set(parquet_files(parquet_folder(store.root))) - set(files):
         path.unlink()
     return files
 

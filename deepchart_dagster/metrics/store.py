@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX, storage_errors
 from deepchart_dagster.errors import StorageError
 from deepchart_dagster.llm.ledger import LedgerRow, ledger_folder, read_ledger
 from deepchart_dagster.llm.registry import SCRIPTED_PREFIX
-from deepchart_dagster.metrics.parquet import insert_rows, load_parquet, parquet_folder
+from deepchart_dagster.metrics.parquet import insert_rows, load_parquet, parquet_files, parquet_folder
 from deepchart_dagster.metrics.rows import SCORE_ASSETS, STAGE_OF
 from deepchart_dagster.metrics.tables import CALLS, EXECUTIONS, SCHEMA, SCORES, TABLES, Table
 
@@ -58,7 +59,8 @@ def build_metrics(storage: Path) -> MetricsBuild:
     with storage_errors(folder, "write"):
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".raw.lock"):
-            sources = _sources_hash(storage)
+            _remove_leftovers(folder)
+            sources = sources_hash(storage)
             try:
                 with duckdb.connect(temporary) as connection:
                     counts = _fill(connection, storage)
@@ -70,6 +72,12 @@ def build_metrics(storage: Path) -> MetricsBuild:
             finally:
                 _remove(temporary)
     return MetricsBuild(folder / RAW_NAME, counts, sources, round(time.monotonic() - begun, 3))
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """What a killed build left behind; the caller holds the lock, so none is under way."""
+    for path in folder.glob(f"{TEMPORARY_PREFIX}*.duckdb"):
+        _remove(path)
 
 
 def _remove(database: Path) -> None:
@@ -92,14 +100,9 @@ def _fill(connection: duckdb.DuckDBPyConnection, storage: Path) -> dict[str, int
     return {table.name: _count(connection, table) for table in TABLES}
 
 
-def _files(storage: Path, assets: dict[str, dict[str, str]] | dict[str, int]) -> list[Path]:
+def _files(storage: Path, assets: Iterable[str]) -> list[Path]:
     folder = parquet_folder(storage)
-    return [
-        path
-        for asset in assets
-        for path in sorted((folder / asset).rglob("*.parquet"))
-        if not path.name.startswith(TEMPORARY_PREFIX)
-    ]
+    return [path for asset in assets for path in parquet_files(folder / asset)]
 
 
 def _call(row: LedgerRow) -> dict[str, JsonValue]:
@@ -124,7 +127,7 @@ def _count(connection: duckdb.DuckDBPyConnection, table: Table) -> int:
     return int(row[0]) if row else 0
 
 
-def _sources_hash(storage: Path) -> str:
+def sources_hash(storage: Path) -> str:
     """Equal rows make equal Parquet files (metrics.parquet), so the files' hashes stand for the rows."""
     sources = [
         *_files(storage, SCORE_ASSETS),

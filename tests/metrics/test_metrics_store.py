@@ -87,6 +87,15 @@ def test_a_failed_build_leaves_the_old_store(tree: Any) -> None:
     assert [each.name for each in path.parent.iterdir() if each.name.startswith(".tmp-")] == []
 
 
+def test_what_a_killed_build_left_is_removed(tree: Any) -> None:
+    leftovers = [tree.root / "metrics/.tmp-ab.duckdb", tree.root / "metrics/.tmp-ab.duckdb.wal"]
+    half = tree.root / "metrics/parquet/execution_rate/finance-normal/.tmp-cd.parquet"
+    for path in (*leftovers, half):
+        path.write_bytes(b"half")
+    assert build_metrics(tree.root).row_counts["scores"] == 88
+    assert not any(path.exists() for path in leftovers)
+
+
 def test_a_storage_with_odd_characters(tree: Any) -> None:
     odd = tree.root.with_name("it's [a] storage*")
     tree.root.rename(odd)
