@@ -3,7 +3,7 @@
 import dagster as dg
 
 from deepchart_dagster.artifacts.canonical import sha256_file
-from resources import StorageResource, open_workbench
+from resources import StorageResource, dbt_project, open_workbench
 
 WRITTEN = "page_written"
 
@@ -16,10 +16,12 @@ WRITTEN = "page_written"
     check_specs=[dg.AssetCheckSpec(WRITTEN, asset="report", description="The page is there and is not empty.")],
 )
 def report(storage: StorageResource) -> dg.MaterializeResult:
+    from deepchart_dagster.metrics.freshness import record_published
     from deepchart_dagster.reporting.report import build_report
 
     with open_workbench(storage) as bench:
         path = build_report(bench.settings.storage)
+        record_published(bench.settings.storage, dbt_project.project_dir)
         size = path.stat().st_size
         return dg.MaterializeResult(
             metadata={"page": dg.MetadataValue.path(str(path)), "bytes": size},

@@ -21,6 +21,7 @@ from deepchart_dagster.cli.pipeline import (
     sort_by_state,
 )
 from deepchart_dagster.cli.runs import Runs
+from deepchart_dagster.settings import PROJECT_ROOT
 from deepchart_dagster.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MODELS = ("oracle", "misreads")
 BENCHMARK = "mini"
+DBT_PROJECT = PROJECT_ROOT / "dbt_reports"
 
 
 @click.command("demo")
@@ -75,12 +77,14 @@ def _documents(bench: Workbench) -> tuple[str, ...]:
 def _run(bench: Workbench, runs: Runs, groups: list[RunGroup], scope: Scope) -> PipelineOutcome:
     """Only what is behind runs; reports are rebuilt only where a score changed or they are not there."""
     from deepchart_dagster.metrics.freshness import reports_are_fresh
+    from deepchart_dagster.reporting.report import report_path
 
     chosen = sort_by_state(bench, groups, scope, BEHIND)
     work = [group for group in chosen.behind if group.partition is not None]
     reports = [group for group in chosen.behind if group.partition is None]
     outcome = PipelineOutcome(rows=list(chosen.fresh))
-    if not work and reports_are_fresh(bench.settings.storage):
+    storage = bench.settings.storage
+    if not work and reports_are_fresh(storage, DBT_PROJECT, report_path(storage)):
         return outcome
     # benchmark_queries comes first, reports last: both are groups without a partition.
     done = run_all(runs, [*reports[:1], *work, *reports[1:]], announce)

@@ -62,7 +62,8 @@ def select_assets(runs: Runs, selection: str) -> list[str]:
 
     graph = runs.definitions.resolve_asset_graph()
     try:
-        keys = dg.AssetSelection.from_string(selection).resolve(graph)
+        chosen = dg.AssetSelection.all() if selection == "*" else dg.AssetSelection.from_string(selection)
+        keys = chosen.resolve(graph)
     except (dg.DagsterInvalidDefinitionError, dg.DagsterInvalidSubsetError, dg.DagsterError) as error:
         raise UsageError(f"the selection {selection!r} cannot be read: {str(error).splitlines()[0]}") from error
     if not keys:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -99,18 +100,27 @@ class Runs:
 
         job = self.definitions.resolve_implicit_global_asset_job_def()
         begun = time.monotonic()
-        result = job.execute_in_process(
-            instance=self.instance,
-            partition_key=partition,
-            asset_selection=[dg.AssetKey(name.split("/")) for name in assets],
-            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-            raise_on_error=False,
-        )
+        with self._apart_from_stdout():
+            result = job.execute_in_process(
+                instance=self.instance,
+                partition_key=partition,
+                asset_selection=[dg.AssetKey(name.split("/")) for name in assets],
+                run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+                raise_on_error=False,
+            )
         rows = [
             _row(event.step_materialization_data.materialization, partition, time.monotonic() - begun)
             for event in result.get_asset_materialization_events()
         ]
         return RunOutcome(tuple(rows), None if result.success else _failure(result, assets, partition))
+
+    @contextmanager
+    def _apart_from_stdout(self) -> Iterator[None]:
+        """What steps print (dbt does) goes to a log: stdout belongs to the command's result."""
+        log = self.settings.storage / "logs" / "runs.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as stream, redirect_stdout(stream):
+            yield
 
 
 def _row(materialization: dg.AssetMaterialization, partition: str | None, run_seconds: float) -> Materialized:

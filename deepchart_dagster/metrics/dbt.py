@@ -174,9 +174,9 @@ def _is_fresh(manifest: Path, project_dir: Path) -> bool:
     if not manifest.is_file():
         return False
     made = manifest.stat().st_mtime_ns
-    return all(path.stat().st_mtime_ns <= made for path in _sources(project_dir))
+    return all(path.stat().st_mtime_ns <= made for path in project_sources(project_dir))
 
 
-def _sources(project_dir: Path) -> Iterator[Path]:
+def project_sources(project_dir: Path) -> Iterator[Path]:
     for pattern in _SOURCE_PATTERNS:
         yield from project_dir.glob(pattern)

@@ -1,0 +1,47 @@
+"""Whether marts and report are made of what is stored now.
+
+A stamp beside the published store names what it was built from: the Parquet files and the call ledger, and
+the dbt project's own files. It is written when the report is done, and compared before building again.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from deepchart_dagster.artifacts.canonical import content_hash, sha256_file
+from deepchart_dagster.artifacts.files import write_json
+from deepchart_dagster.metrics.dbt import project_sources
+from deepchart_dagster.metrics.store import metrics_folder, sources_hash
+
+_STAMP_NAME = "published.json"
+
+
+def _stamp(storage: Path, project_dir: Path) -> dict[str, str]:
+    return {
+        "rows": sources_hash(storage),
+        "dbt_project": content_hash(
+            {
+                str(path.relative_to(project_dir)): sha256_file(path)
+                for path in sorted(project_sources(project_dir))
+                if path.is_file()
+            }
+        ),
+    }
+
+
+def record_published(storage: Path, project_dir: Path) -> None:
+    """Say that marts and report are made of what is stored now."""
+    write_json(metrics_folder(storage) / _STAMP_NAME, _stamp(storage, project_dir))
+
+
+def reports_are_fresh(storage: Path, project_dir: Path, report: Path) -> bool:
+    """Whether building marts and report again would make the same ones."""
+    path = metrics_folder(storage) / _STAMP_NAME
+    if not path.is_file() or not report.is_file():
+        return False
+    try:
+        recorded = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError:
+        return False  # half a stamp stands for none: the reports are built again
+    return bool(recorded == _stamp(storage, project_dir))
