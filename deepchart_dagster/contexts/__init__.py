@@ -1,11 +1,20 @@
 """PDF -> pages -> markdown -> context variants -> what a model is given.
 
 model        pages, contexts and model inputs as values
-engines      text-layer, rapidocr, …: one interface, routed per page
-layout       words -> rows -> tables -> markdown with HTML tables
+words        words with boxes, their rows and phrases
+tables       rows -> tables: labels, columns, headers over their columns
+layout       a page's words -> lines of markdown with HTML tables
+figures      text inside figures, told apart
+engines      text-layer, rapidocr: one interface, routed per page
+child        the process that touches PDFs; children: its parent's side; pdf: PyMuPDF as it is used there
+reading      all pages of a PDF through children; readings: what comes back
 statements   the three statements of a 10-K filing, found jointly
-ocr          a document's context: pages in child processes, checkpoints, summary
+ocr          raw_documents and ocr_contexts
+loaded       an ocr context read back; show: what there is to say of it
+filings      which filings a query needs and what is shown of them
+papers       a paper's text with a chart's data in the chart's place
+chunks       report pages as image chunks; mosaic: their grid
 variants     the paper's context variants for each split
-chunks       report pages as image chunks
+tokens       counting tokens offline
 model_input  context within a model's budget
 """

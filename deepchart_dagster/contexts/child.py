@@ -18,7 +18,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -26,7 +25,7 @@ from deepchart_dagster.contexts.engines import PageReader, UnreadablePageError, 
 from deepchart_dagster.contexts.figures import figure_regions, lay_out_with_figures
 from deepchart_dagster.contexts.layout import lay_out
 from deepchart_dagster.contexts.mosaic import save_mosaic
-from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage
+from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, load_mupdf
 from deepchart_dagster.contexts.readings import INSPECTION, READING, Inspection, PageReading
 from deepchart_dagster.contexts.words import clean_words, rows_of
 
@@ -35,14 +34,12 @@ _TOP_SHARE = 0.5
 _TOP_ROWS = 16
 
 
-# PyMuPDF carries no types of its own.
-_mupdf: Any = import_module("pymupdf")
+_mupdf = load_mupdf()
 
 
 def main() -> None:
     answers = _claim_stdout()
     _limit_memory()
-    _mupdf.TOOLS.mupdf_display_errors(False)
     task = json.load(sys.stdin)
     items = _TASKS[task["do"]](task)
     _say(answers, {"ready": True})

@@ -52,7 +52,12 @@ _ANCHORS: Mapping[StatementName, tuple[str, ...]] = {
         r"end of (?:the )?(?:period|year)|ending balances?",
     ),
 }
-# What closes a statement: a page without it may go on over the next one.
+# What opens and closes a statement: a page without it may have begun before, or go on over the next one.
+_OPENING: Mapping[StatementName, str] = {
+    "balance_sheet": r"total assets",
+    "income_statement": r"net sales|revenues?",
+    "cash_flow": r"operating activities|net cash from operations",
+}
 _CLOSING: Mapping[StatementName, str] = {
     "balance_sheet": r"total liabilities(?:,| and)[^|]{0,80}(?:equity|deficit|capital)",
     "income_statement": r"per (?:common )?share|diluted|net (?:income|earnings|loss)",
@@ -182,12 +187,23 @@ def _best_together(candidates: Mapping[StatementName, list[_Candidate]]) -> dict
 
 
 def _with_continuation(name: StatementName, page: int, texts: Mapping[int, _Text], taken: set[int]) -> tuple[int, ...]:
-    """``page``, and the next one where the statement is not closed here and goes on there."""
-    following = texts.get(page + 1)
-    if following is None or page + 1 in taken or _has(texts[page], _CLOSING[name]):
-        return (page,)
-    goes_on = _title_score(name, following.top) > 0 or _has(following, _CLOSING[name])
-    return (page, page + 1) if goes_on and following.n_numbers >= _MIN_NUMBERS else (page,)
+    """``page`` with the page before or after it where the statement begins there or goes on there."""
+    if not _has(texts[page], _OPENING[name]) and _belongs(name, page - 1, texts, taken, _OPENING[name]):
+        return (page - 1, page)
+    if not _has(texts[page], _CLOSING[name]) and _belongs(name, page + 1, texts, taken, _CLOSING[name]):
+        return (page, page + 1)
+    return (page,)
+
+
+def _belongs(name: StatementName, page: int, texts: Mapping[int, _Text], taken: set[int], holding: str) -> bool:
+    text = texts.get(page)
+    if text is None or page in taken or text.n_numbers < _MIN_NUMBERS:
+        return False
+    return _has(text, holding) and (_title_score(name, text.top) > 0 or not _other_title(name, text))
+
+
+def _other_title(name: StatementName, text: _Text) -> bool:
+    return any(_title_score(other, text.top) > 0 for other in NAMES if other != name)
 
 
 def _years(readings: Sequence[PageReading]) -> tuple[int, ...]:

@@ -1,0 +1,179 @@
+"""Tables from rows of words: whole rows, labels apart, years over their columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from contexts_drawing import ReadTable, tables_in
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepchart_dagster.contexts.layout import lay_out
+from deepchart_dagster.contexts.words import Word, numbers_in
+
+WIDTH = 600.0
+
+
+def at(text: str, x0: float, y: float) -> list[Word]:
+    """Words of a phrase, five points a character."""
+    words = []
+    for part in text.split():
+        words.append(Word(part, x0, y, x0 + 5 * len(part), y + 10))
+        x0 += 5 * len(part) + 2.5
+    return words
+
+
+def right(text: str, edge: float, y: float) -> list[Word]:
+    """Words that end at ``edge``; a closing bracket hangs over."""
+    hang = 3 if text.endswith(")") else 0
+    return at(text, edge + hang - 5 * len(text), y)
+
+
+def only_table(words: list[Word]) -> ReadTable:
+    tables = tables_in("\n".join(line.markdown for line in lay_out(words, WIDTH)))
+    assert len(tables) == 1
+    return tables[0]
+
+
+def test_years_dollars_brackets_and_nil() -> None:
+    table = only_table(
+        at("Years ended", 440, 70)
+        + at("2022", 410, 85) + at("2021", 500, 85)
+        + at("Net sales:", 50, 100)
+        + at("Products", 60, 115) + at("$", 380, 115) + right("316,199", 430, 115) + at("$", 470, 115)
+        + right("297,392", 520, 115)
+        + at("Other income/(expense), net", 60, 130) + right("(334)", 430, 130) + right("258", 520, 130)
+        + at("Operating leases", 60, 145) + right("—", 430, 145) + right("25,141", 520, 145)
+    )  # fmt: skip
+    assert table.columns == ("", "2022", "2021")
+    assert table.rows == (
+        ("Net sales:", "", ""),
+        ("Products", "$316,199", "$297,392"),
+        ("Other income/(expense), net", "(334)", "258"),
+        ("Operating leases", "—", "25,141"),
+    )
+
+
+def test_dates_over_two_rows_stand_over_their_columns() -> None:
+    table = only_table(
+        at("September 24,", 380, 70) + at("September 25,", 480, 70)
+        + at("2022", 405, 80) + at("2021", 505, 80)
+        + at("Inventories", 50, 100) + right("4,946", 430, 100) + right("6,580", 530, 100)
+        + at("Total assets", 50, 115) + right("352,755", 430, 115) + right("351,002", 530, 115)
+    )  # fmt: skip
+    assert table.columns == ("", "September 24, 2022", "September 25, 2021")
+    assert table.value("Total assets", "2021") == "351,002"
+
+
+def test_dates_that_an_engine_gave_as_one_phrase_are_told_apart() -> None:
+    table = only_table(
+        [
+            Word("September 24, September 25,", 380, 70, 540, 80),
+            *at("2022", 405, 80), *at("2021", 505, 80),
+            *at("Inventories", 50, 100), *right("4,946", 430, 100), *right("6,580", 530, 100),
+            *at("Total assets", 50, 115), *right("352,755", 430, 115), *right("351,002", 530, 115),
+        ]
+    )  # fmt: skip
+    assert table.columns == ("", "September 24, 2022", "September 25, 2021")
+
+
+def test_a_label_over_two_lines_is_one_row_and_numbers_in_labels_stay_there() -> None:
+    table = only_table(
+        at("2022", 410, 70) + at("2021", 500, 70)
+        + at("Commercial paper", 50, 90) + right("9,982", 430, 90) + right("6,000", 520, 90)
+        + at("Common stock, $0.00001 par value: 50,400,000 shares", 50, 106)
+        + at("authorized; 15,943,425 shares issued", 56, 116) + right("64,849", 430, 116) + right("57,365", 520, 116)
+        + at("Retained earnings", 50, 132) + right("(3,068)", 430, 132) + right("5,562", 520, 132)
+        + at("Total", 50, 148) + right("50,672", 430, 148) + right("63,090", 520, 148)
+    )  # fmt: skip
+    label = "Common stock, $0.00001 par value: 50,400,000 shares authorized; 15,943,425 shares issued"
+    assert table.value(label, "2022") == "64,849"
+    assert len(table.rows) == 4
+
+
+def test_a_column_of_words_and_centred_values() -> None:
+    table = only_table(
+        at("Benchmark", 50, 70) + at("Model A", 200, 70) + at("Model B", 300, 70)
+        + at("Parameters", 50, 85) + at("2.81B", 205, 85) + at("15.29B", 302, 85)
+        + at("Optimizer", 50, 100) + at("AdamW", 205, 100) + at("Muon", 307, 100)
+        + at("MATH", 50, 115) + at("8.5", 210, 115) + at("45.3", 307, 115)
+    )  # fmt: skip
+    assert table.columns == ("Benchmark", "Model A", "Model B")
+    assert table.rows[1] == ("Optimizer", "AdamW", "Muon")
+    assert table.value("MATH", "Model B") == "45.3"
+
+
+def test_new_years_in_the_middle_begin_a_table_of_their_own() -> None:
+    words = (
+        at("2022", 410, 70) + at("2021", 500, 70)
+        + at("Deposits", 50, 85) + right("10", 430, 85) + right("20", 520, 85)
+        + at("Loans", 50, 100) + right("30", 430, 100) + right("40", 520, 100)
+        + at("2020", 410, 118) + at("2019", 500, 118)
+        + at("Deposits", 50, 133) + right("50", 430, 133) + right("60", 520, 133)
+        + at("Loans", 50, 148) + right("70", 430, 148) + right("80", 520, 148)
+    )  # fmt: skip
+    first, second = tables_in("\n".join(line.markdown for line in lay_out(words, WIDTH)))
+    assert first.value("Loans", "2021") == "40"
+    assert second.value("Loans", "2019") == "80"
+
+
+def test_a_list_of_years_and_amounts_has_the_years_as_labels() -> None:
+    table = only_table(
+        [w for i in range(4) for w in at(str(2023 + i), 60, 70 + 15 * i) + right(f"{i + 1},500", 430, 70 + 15 * i)]
+    )
+    assert table.rows == (("2023", "1,500"), ("2024", "2,500"), ("2025", "3,500"), ("2026", "4,500"))
+
+
+def test_cells_are_escaped() -> None:
+    words = [w for i in range(3) for w in at("R&D <net>", 50, 70 + 15 * i) + right(f"{i + 1},000", 430, 70 + 15 * i)]
+    (line,) = lay_out(words, WIDTH)
+    assert "<td>R&amp;D &lt;net&gt;</td>" in line.markdown
+
+
+LABELS = ["Revenue", "Cost of sales", "Gross margin", "Taxes on income", "Net income", "Other", "Cash paid"]
+amounts = st.integers(-999_999, 9_999_999)
+
+
+def written(amount: int) -> str:
+    return f"({-amount:,})" if amount < 0 else f"{amount:,}" if amount else "—"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 4).flatmap(
+        lambda n: st.tuples(st.just(n), st.lists(st.lists(amounts, min_size=n, max_size=n), min_size=3, max_size=12))
+    )
+)
+def test_any_statement_is_read_back_cell_by_cell(drawn: tuple[int, list[list[int]]]) -> None:
+    n_columns, rows = drawn
+    edges = [280.0 + 90 * at_column for at_column in range(n_columns)]
+    words = [w for year, edge in enumerate(edges) for w in right(str(2022 - year), edge - 8, 60)]
+    for row, amounts_of_row in enumerate(rows):
+        y = 80.0 + 15 * row
+        words += at(LABELS[row % len(LABELS)], 50, y)
+        words += [
+            w for edge, amount in zip(edges, amounts_of_row, strict=True) for w in right(written(amount), edge, y)
+        ]
+    table = only_table(words)
+    assert [header[-4:] for header in table.columns[1:]] == [str(2022 - year) for year in range(n_columns)]
+    expected = [
+        (LABELS[row % len(LABELS)], *(written(amount) for amount in amounts_of_row))
+        for row, amounts_of_row in enumerate(rows)
+    ]
+    assert list(table.rows) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(30, 520), st.integers(40, 700), st.sampled_from(["1,234", "(5.6)", "net", "2022", "$", "—"])
+        ),
+        max_size=60,
+    )
+)
+def test_no_number_is_lost_or_doubled_however_words_stand(placed: list[tuple[int, int, str]]) -> None:
+    words = [Word(text, x, y, x + 5 * len(text), y + 10) for x, y, text in placed]
+    lines = lay_out(words, WIDTH)
+    expected = Counter(number for word in words for number in numbers_in(word.text))
+    assert Counter(number.text for line in lines for number in line.numbers) == expected
