@@ -53,7 +53,7 @@ def test_the_papers_models_ship_with_the_papers_names_and_families():
 def test_scripted_models_ship_and_know_only_the_mini_benchmark():
     models = load_models(MODELS)
     oracle, misreads = models["oracle"], models["misreads"]
-    assert misreads.parameters == {"rate": 0.5, "seed": 2026, "share": 0.25}
+    assert misreads.parameters == {"rate": 0.75, "seed": 2026, "share": 0.25}
     for model in (oracle, misreads):
         assert model.scripted
         assert model.family == "scripted"

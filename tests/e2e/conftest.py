@@ -1,0 +1,51 @@
+"""One demo for all tests of the whole house: minutes of work, done once, in a storage of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DEEPCHART = str(Path(sys.executable).with_name("deepchart"))
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A storage in which the demo has run once, and what that run printed with --json."""
+
+    storage: Path
+    first: dict[str, Any]
+    executable: str = DEEPCHART
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return run_deepchart(self.storage, *arguments)
+
+
+def run_deepchart(storage: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The installed command in a process of its own, without the caller's settings or keys."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("DEEPCHART_", "DAGSTER_")) and not name.endswith("_API_KEY")
+    }
+    return subprocess.run(
+        [DEEPCHART, *arguments],
+        env={**environment, "DEEPCHART_STORAGE": str(storage)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    storage = tmp_path_factory.mktemp("demo") / "storage"
+    done = run_deepchart(storage, "demo", "--json")
+    assert done.returncode == 0, done.stderr
+    return Demo(storage, json.loads(done.stdout))

@@ -1,0 +1,101 @@
+"""The main job on the mini benchmark: from drawn PDFs to the leaderboard, twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Demo
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+METRICS = ("er", "f1_src", "f1_der", "vas")
+SPLITS = ["academic-long", "academic-normal", "ecosystem", "finance-long", "finance-normal", "finance-ultra-long"]
+
+
+def _rows(demo: Demo, model: str) -> dict[str, dict[str, Any]]:
+    return {row["split"]: row for row in demo.first["leaderboard"] if row["model"] == model}
+
+
+def test_every_asset_is_materialised_without_an_error(demo: Demo) -> None:
+    rows = demo.first["materialized"]
+    assert demo.first["problems"] == []
+    assert sum(row["n_error"] for row in rows) == 0
+    by_asset: dict[str, int] = {}
+    for row in rows:
+        by_asset[row["asset"]] = by_asset.get(row["asset"], 0) + 1
+    assert {by_asset[name] for name in ("predicted_states", "rendered_charts", "visual_accuracy")} == {12}
+    assert {by_asset[name] for name in ("context_variants", "references", "rubrics")} == {6}
+    assert by_asset["ocr_contexts"] == 8
+    assert {"leaderboard", "report", "metrics/scores"} <= by_asset.keys()
+
+
+def test_the_oracle_scores_one_at_every_stage(demo: Demo) -> None:
+    rows = _rows(demo, "oracle")
+    assert sorted(rows) == SPLITS
+    for row in rows.values():
+        assert row["scripted"] is True
+        for metric in METRICS:
+            cell = row[metric]
+            assert (cell["value"], cell["n_total"], cell["n_scored"]) == (1.0, 2, 2)
+            assert (cell["n_failed"], cell["n_error"]) == (0, 0)
+
+
+def test_misreads_is_lower_by_exactly_what_was_injected(demo: Demo) -> None:
+    injections = [
+        json.loads(path.read_text()) for path in sorted((demo.storage / "scripted/injections/misreads").glob("*.json"))
+    ]
+    assert len(injections) == 12
+    assert sum(one["hit"] for one in injections) >= 3
+    expected = sorted(1 - len(one["values"]) / one["n_source"] for one in injections)
+    found = sorted(
+        json.loads(path.read_text())["value"]["f1"]
+        for path in (demo.storage / "source_fidelity").glob("*/misreads/*/result.json")
+    )
+    assert found == pytest.approx(expected, abs=1e-12)
+    for row in _rows(demo, "misreads").values():
+        assert row["er"]["value"] == 1.0, "a misread number still draws"
+
+
+def test_a_second_demo_computes_nothing_and_says_so(demo: Demo) -> None:
+    done = demo.run("demo")
+    assert done.returncode == 0, done.stderr
+    assert "Nothing was computed again" in done.stdout
+    again = json.loads(demo.run("demo", "--json").stdout)
+    assert sum(row["n_computed"] for row in again["materialized"]) == 0
+    assert sum(row["calls"] for row in again["materialized"]) == 0
+    assert again["leaderboard"] == demo.first["leaderboard"]
+
+
+def test_status_is_fresh_and_a_deleted_output_is_seen(demo: Demo) -> None:
+    arguments = ("status", "--json", "--model", "oracle", "--split", "academic-normal")
+    cells = json.loads(demo.run(*arguments).stdout)["cells"]
+    assert {cell["state"] for cell in cells} == {"fresh"}
+    state = next((demo.storage / "predicted_states/academic-normal/oracle").glob("*/state.json"))
+    kept = state.read_bytes()
+    state.unlink()
+    try:
+        cells = {cell["asset"]: cell for cell in json.loads(demo.run(*arguments).stdout)["cells"]}
+        assert cells["predicted_states"]["state"] == "stale"
+        assert cells["predicted_states"]["n_done"] == 1
+        assert cells["source_fidelity"]["state"] == "stale", "what is made of it is behind as well"
+    finally:
+        state.write_bytes(kept)
+
+
+def test_nothing_stored_differs_from_its_hash(demo: Demo) -> None:
+    done = demo.run("verify", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["findings"]) == (0, [])
+    assert report["n_results"] > 100
+
+
+def test_the_report_calls_scripted_results_scripted(demo: Demo) -> None:
+    page = Path(demo.first["report"]).read_text()
+    assert "scripted" in page
+    assert 'src="http' not in page
+    assert demo.run("leaderboard").stdout.count("(scripted)") >= 12
