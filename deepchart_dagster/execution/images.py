@@ -13,7 +13,12 @@ from __future__ import annotations
 
 import io
 import struct
+from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MIN_BYTES = 100
 MIN_SIDE_PX = 50
@@ -63,17 +68,33 @@ def _content_problem(data: bytes) -> str:
     return "" if ink >= MIN_INK_PX else f"the image is blank: {ink} pixels differ from the background"
 
 
-def _ink_pixels(image: object) -> int:
-    """Pixels that differ from the background; ``image`` is a loaded PIL image."""
-    import numpy as np
+def _ink_pixels(image: Image.Image) -> int:
+    """Pixels that differ from the background."""
+    from PIL import Image, ImageChops
+
+    pixels = _on_white(image)
+    difference = ImageChops.difference(pixels, Image.new("RGB", pixels.size, _commonest_border_colour(pixels)))
+    red, green, blue = difference.split()
+    largest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    return sum(largest.histogram()[INK_TOLERANCE + 1 :])
+
+
+def _on_white(image: Image.Image) -> Image.Image:
     from PIL import Image
 
-    assert isinstance(image, Image.Image)
     layers = image.convert("RGBA")
+    if layers.getchannel("A").getextrema() == (255, 255):
+        return layers.convert("RGB")
     paper = Image.new("RGBA", layers.size, "white")
-    pixels = np.asarray(Image.alpha_composite(paper, layers).convert("RGB"))
-    border = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
-    colours, counts = np.unique(border, axis=0, return_counts=True)
-    background = colours[counts.argmax()].astype(np.int16)
-    difference = np.abs(pixels.astype(np.int16) - background).max(axis=2)
-    return int((difference > INK_TOLERANCE).sum())
+    return Image.alpha_composite(paper, layers).convert("RGB")
+
+
+def _commonest_border_colour(pixels: Image.Image) -> tuple[int, int, int]:
+    width, height = pixels.size
+    edges = [(0, 0, width, 1), (0, height - 1, width, height), (0, 0, 1, height), (width - 1, 0, width, height)]
+    counts: Counter[tuple[int, int, int]] = Counter()
+    for edge in edges:
+        strip = pixels.crop(edge)
+        for count, colour in strip.getcolors(width * height) or ():
+            counts[cast("tuple[int, int, int]", colour)] += count
+    return counts.most_common(1)[0][0]

@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import threading
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +20,9 @@ from typing import Literal, Self
 from pydantic import JsonValue
 
 from deepchart_dagster.benchmark.model import CodeType
-from deepchart_dagster.errors import ConfigurationError, SandboxUnavailable
-from deepchart_dagster.execution import drawn, images, states
+from deepchart_dagster.benchmark.state import load_state, reading_limits
+from deepchart_dagster.errors import BenchmarkFormatError, ConfigurationError, SandboxUnavailable
+from deepchart_dagster.execution import drawn, images
 from deepchart_dagster.execution.browser import Browser, find_browser
 from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
@@ -107,11 +108,9 @@ class LocalRunner:
                 "drawn": drawn.FORMAT,
             }
         rules: dict[str, JsonValue] = (
-            {"json_limits": [states.MAX_BYTES, states.MAX_DEPTH]}
-            if stage == 1
-            else {"image_rules": images.RULES_VERSION, "drawn": drawn.FORMAT}
+            {"state": reading_limits()} if stage == 1 else {"image_rules": images.RULES_VERSION, "drawn": drawn.FORMAT}
         )
-        return {"libraries": dict(library_versions()), **rules}
+        return {"libraries": dict[str, JsonValue](library_versions()), **rules}
 
     @property
     def tier(self) -> str:
@@ -183,8 +182,8 @@ class LocalRunner:
         return report.output
 
 
-def library_versions() -> dict[str, str]:
-    """Python and the libraries a program can import: name -> version."""
+@cache
+def _library_versions() -> dict[str, str]:
     versions = {"python": platform.python_version()}
     for name in _LIBRARIES:
         try:
@@ -192,6 +191,11 @@ def library_versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
+
+
+def library_versions() -> dict[str, str]:
+    """Python and the libraries a program can import: name -> version."""
+    return dict(_library_versions())
 
 
 def _user_cache() -> Path:
@@ -262,8 +266,17 @@ def _status(program: Program, report: Report) -> tuple[RunStatus, str]:
         return RunStatus.INVALID_OUTPUT, f"{name} is {report.output_state}"
     if not report.output:
         return RunStatus.NO_OUTPUT, f"{name} is empty"
-    problem = states.json_problem(report.output) if program.stage == 1 else images.judge_png(report.output).problem
+    problem = _state_problem(report.output) if program.stage == 1 else images.judge_png(report.output).problem
     return (RunStatus.INVALID_OUTPUT, problem) if problem else (RunStatus.OK, "")
+
+
+def _state_problem(output: bytes) -> str:
+    """Why a stage-1 program's output cannot be read; empty where it can. Its members are for generation to judge."""
+    try:
+        load_state(output, name=_OUTPUT_NAMES[1])
+    except BenchmarkFormatError as error:
+        return error.message.rstrip(".")
+    return ""
 
 
 def _how_it_crashed(report: Report) -> str:

@@ -157,9 +157,12 @@ def test_points_with_sizes(marks_of: Marks) -> None:
 def test_heat_maps_with_names(marks_of: Marks, how: str) -> None:
     body = {
         "imshow": "ax.imshow(data); ax.set_xticks(range(3), ['a', 'b', 'c']); ax.set_yticks(range(2), ['r', 's'])",
-        "imshow_lower": "ax.imshow(data, origin='lower'); ax.set_xticks(range(3), ['a', 'b', 'c']); ax.set_yticks(range(2), ['r', 's'])",
-        "pcolormesh": "ax.pcolormesh(data); ax.set_xticks([.5, 1.5, 2.5], ['a', 'b', 'c']); ax.set_yticks([.5, 1.5], ['r', 's'])",
-        "seaborn": "import pandas, seaborn; seaborn.heatmap(pandas.DataFrame(data, ['r', 's'], ['a', 'b', 'c']), annot=True, ax=ax)",
+        "imshow_lower": "ax.imshow(data, origin='lower')\n"
+        "ax.set_xticks(range(3), ['a', 'b', 'c']); ax.set_yticks(range(2), ['r', 's'])",
+        "pcolormesh": "ax.pcolormesh(data)\n"
+        "ax.set_xticks([0.5, 1.5, 2.5], ['a', 'b', 'c']); ax.set_yticks([0.5, 1.5], ['r', 's'])",
+        "seaborn": "import pandas, seaborn\n"
+        "seaborn.heatmap(pandas.DataFrame(data, ['r', 's'], ['a', 'b', 'c']), annot=True, ax=ax)",
     }[how]
     [mark] = marks_of("data = np.array([[1, 2, 3], [4, 5, np.nan]])\n" + body)
     assert pick(mark, "type", "rows", "columns") == ["heatmap", ["r", "s"], ["a", "b", "c"]]
@@ -238,7 +241,7 @@ def test_segments_of_a_dumbbell(marks_of: Marks) -> None:
     segments, *points = marks_of("""
 ax.hlines(['A', 'B'], [1, 2], [5, 7], color='grey')
 ax.scatter([1, 2], ['A', 'B']); ax.scatter([5, 7], ['A', 'B'])""")
-    ends = [mark for mark in (segments, *points) if mark["type"] == "segments"][0]
+    [ends] = [mark for mark in (segments, *points) if mark["type"] == "segments"]
     assert ends["segments"] == [[[1, "A"], [5, "A"]], [[2, "B"], [7, "B"]]]
     assert sorted(mark["x"] for mark in points if mark["type"] == "scatter") == [[1, 2], [5, 7]]
 
@@ -271,7 +274,8 @@ SEABORN = """
 import sys
 import pandas as pd, seaborn as sns, matplotlib.pyplot as plt
 fig, ax = plt.subplots()
-data = pd.DataFrame({'year': ['20', '21'] * 2, 'who': ['us', 'us', 'them', 'them'], 'sales': [1.0, 2.0, 3.0, 4.0], 'n': [5, 6, 7, 8]})
+data = pd.DataFrame({'year': ['20', '21'] * 2, 'who': ['us', 'us', 'them', 'them'], 'sales': [1.0, 2.0, 3.0, 4.0]})
+data['n'] = [5, 6, 7, 8]
 """
 
 

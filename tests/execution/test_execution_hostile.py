@@ -55,7 +55,12 @@ def _the_next_program_is_right(run: Run) -> Iterator[None]:
     "source",
     [
         "while True: pass",
-        "import signal\nfor s in range(1, 65):\n    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass",
+        """
+import signal
+for number in range(1, 65):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+while True: pass""",
         "import re\nre.match('(a+)+$', 'a' * 60 + 'b')",
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nos.kill(os.getpid(), signal.SIGSTOP)",
         "import os\nos.closerange(0, 256)\nwhile True: pass",
@@ -235,7 +240,8 @@ def test_nothing_outside_can_be_changed(answer: Callable[..., Any], project_root
     tmp_path.chmod(0o777)
     source = f"""{TRY}
 import matplotlib
-for path in ["/usr/x", "/etc/passwd", matplotlib.__file__, {str(mine)!r}, {str(tmp_path / "new")!r}, "/proc/sys/kernel/core_pattern",
+for path in ["/usr/x", "/etc/passwd", matplotlib.__file__, {str(mine)!r}, {str(tmp_path / "new")!r},
+             "/proc/sys/kernel/core_pattern",
              {str(project_root / "pyproject.toml")!r}, "/proc/sysrq-trigger", sys.executable, "/dev/null2"]:
     attempt(path, lambda: open(path, "a").write("x"))
 attempt("unlink", lambda: os.unlink({str(mine)!r}))

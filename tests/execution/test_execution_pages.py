@@ -88,7 +88,8 @@ def test_a_canvas_drawn_by_timers_and_frames_is_finished(draw: Draw) -> None:
     result = draw(
         script(
             "const c = document.querySelector('canvas').getContext('2d'); let n = 0;"
-            "const step = () => { c.fillStyle = '#0000ff'; c.fillRect(n++ * 10, 0, 10, 50); if (n < 30) requestAnimationFrame(step) };"
+            "const step = () => { c.fillStyle = '#0000ff'; c.fillRect(n++ * 10, 0, 10, 50);"
+            " if (n < 30) requestAnimationFrame(step) };"
             "setTimeout(step, 2000)",
             "<style>body{margin:0}</style><canvas width=400 height=100></canvas>",
         )
@@ -173,8 +174,8 @@ def test_an_endless_script_is_bounded(draw: Draw, code: str) -> None:
         "location.href = 'https://example.com/'",
         "setInterval(() => document.body.append('.'), 0)",
         "for (let n = 0; n < 4; n++) new Worker(URL.createObjectURL(new Blob(['while(true);'])))",
-        "JSON.stringify = () => { throw 1 }; window.Promise = null; window.echarts = {}; document.querySelectorAll = null",
-        "const c = document.createElement('canvas'); c.width = c.height = 30000; c.getContext('2d').fillRect(0, 0, 9, 9)",
+        "JSON.stringify = () => { throw 1 }; Promise = null; window.echarts = {}; document.querySelectorAll = null",
+        "const c = document.createElement('canvas'); c.width = c.height = 3e4; c.getContext('2d').fillRect(0, 0, 9, 9)",
     ],
     ids=["dialogs", "popups", "navigation", "flood", "workers", "overrides", "huge canvas"],
 )
@@ -195,13 +196,15 @@ def test_a_heap_bomb_is_bounded(draw: Draw) -> None:
 def test_files_of_the_host_cannot_be_seen(draw: Draw, tmp_path: Path) -> None:
     secret = tmp_path / "secret.svg"
     secret.write_text(
-        "<svg xmlns='http://www.w3.org/2000/svg' width='1400' height='500'><rect width='1400' height='500' fill='#00ff00'/></svg>"
+        "<svg xmlns='http://www.w3.org/2000/svg' width='1400' height='500'>"
+        "<rect width='1400' height='500' fill='#00ff00'/></svg>"
     )
     secret.chmod(0o644)
     url = secret.as_uri()
     html = f"""<body style='margin:0'><p>visible</p><iframe src='{url}' width=600 height=300></iframe><img src='{url}'>
     <object data='{url}' width=300 height=300></object><embed src='{url}'>
-    <script>fetch('{url}').then(r => r.text()).then(t => document.body.style.background = '#00ff00').catch(() => console.log('blocked'))</script>"""
+    <script>fetch('{url}').then(r => r.text()).then(t => document.body.style.background = '#00ff00')
+    .catch(() => console.log('blocked'))</script>"""
     result = draw(html)
     assert result.output is not None, result.message
     colours = Image.open(io.BytesIO(result.output)).convert("RGB").getcolors(1 << 24)
@@ -218,9 +221,11 @@ def test_nothing_is_reached(draw: Draw) -> None:
 for (const url of ['http://{here}/', 'http://localhost:{port}/', 'http://169.254.169.254/latest'])
   fetch(url, {{mode: 'no-cors'}}).then(() => console.log('REACHED ' + url), () => console.log('refused ' + url));
 const socket = new WebSocket('ws://{here}/'); socket.onopen = () => console.log('opened');
-navigator.sendBeacon('http://{here}/beacon', 'x'); new EventSource('http://{here}/events'); new Image().src = 'http://{here}/pixel';
+navigator.sendBeacon('http://{here}/beacon', 'x'); new EventSource('http://{here}/events');
+new Image().src = 'http://{here}/pixel';
 new Worker(URL.createObjectURL(new Blob(["fetch('http://{here}/worker')"])));
-const peer = new RTCPeerConnection({{iceServers: [{{urls: 'stun:{here}'}}]}}); peer.createDataChannel('a'); peer.createOffer().then(o => peer.setLocalDescription(o));
+const peer = new RTCPeerConnection({{iceServers: [{{urls: 'stun:{here}'}}]}}); peer.createDataChannel('a');
+peer.createOffer().then(o => peer.setLocalDescription(o));
 """
         result = draw(
             script(
@@ -285,14 +290,16 @@ JSDELIVR = "https://cdn.jsdelivr.net/npm/"
             "echarts",
             f"{JSDELIVR}echarts",
             "<div id=c style='width:900px;height:600px'></div>",
-            "echarts.init(c).setOption({xAxis: {type: 'category', data: ['a', 'b']}, yAxis: {}, series: [{type: 'bar', name: 'S', data: [1.5, 2]}]})",
+            "echarts.init(c).setOption({xAxis: {type: 'category', data: ['a', 'b']}, yAxis: {},"
+            " series: [{type: 'bar', name: 'S', data: [1.5, 2]}]})",
             {"type": "bars", "label": "S", "categories": ["a", "b"], "values": [1.5, 2], "orientation": "vertical"},
         ),
         (
             "echarts",
             f"{JSDELIVR}echarts",
             "<div id=c style='width:900px;height:600px'></div>",
-            "echarts.init(c).setOption({series: [{type: 'pie', data: [{name: 'x', value: 7}, {name: 'y', value: 3}]}]})",
+            "echarts.init(c).setOption({series: [{type: 'pie',"
+            " data: [{name: 'x', value: 7}, {name: 'y', value: 3}]}]})",
             {"type": "pie", "labels": ["x", "y"], "fractions": [0.7, 0.3]},
         ),
         (
@@ -306,7 +313,8 @@ JSDELIVR = "https://cdn.jsdelivr.net/npm/"
             "plotly",
             f"{JSDELIVR}plotly.js-dist-min",
             "<div id=c></div>",
-            "Plotly.newPlot(c, [{type: 'scatter', mode: 'lines', name: 'P', x: ['2021-01-01', '2022-01-01'], y: [3, 4]}])",
+            "Plotly.newPlot(c, [{type: 'scatter', mode: 'lines', name: 'P',"
+            " x: ['2021-01-01', '2022-01-01'], y: [3, 4]}])",
             {"type": "line", "label": "P", "x": ["2021-01-01", "2022-01-01"], "y": [3, 4]},
         ),
     ],

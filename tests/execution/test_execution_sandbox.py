@@ -45,9 +45,11 @@ WHAT_IT_SEES = """
 import json, os, sys
 class Seen: pass
 json.dump({
-    "name": __name__, "file": os.path.basename(__file__), "argv": sys.argv, "first_path_is_cwd": sys.path[0] == os.getcwd(),
+    "name": __name__, "file": os.path.basename(__file__), "argv": sys.argv,
+    "first_path_is_cwd": sys.path[0] == os.getcwd(),
     "main": sys.modules["__main__"].Seen is Seen, "flags": list(sys.flags)[:13], "files": sorted(os.listdir()),
-    "loader": type(__loader__).__name__, "spec": __spec__, "modules": sorted(sys.modules), "meta_path": len(sys.meta_path),
+    "loader": type(__loader__).__name__, "spec": __spec__, "modules": sorted(sys.modules),
+    "meta_path": len(sys.meta_path),
 }, open(sys.argv[1], "w"))
 """
 
@@ -118,7 +120,8 @@ def test_what_an_earlier_program_left_does_not_count(run: Run) -> None:
     writer += "    try: open(place, 'w').write('{\"old\": 1}')\n    except OSError: pass\n"
     assert run(writer).status is RunStatus.OK
     assert run("pass").status is RunStatus.NO_OUTPUT
-    looker = "import os, sys, json\njson.dump([sorted(os.listdir()), os.listdir(os.environ['TMPDIR'])], open(sys.argv[1], 'w'))"
+    looker = "import os, sys, json\nseen = [os.listdir(), os.listdir(os.environ['TMPDIR'])]\n"
+    looker += "json.dump(seen, open(sys.argv[1], 'w'))"
     result = run(looker)
     assert result.output is not None
     assert json.loads(result.output) == [["this.py"], []]
@@ -133,7 +136,8 @@ with concurrent.futures.ThreadPoolExecutor(4) as pool: squares = list(pool.map(l
 said = subprocess.run([sys.executable, "-c", "print(6*7)"], capture_output=True, text=True).stdout
 import numpy, pandas, scipy.stats
 json.dump({"squares": squares, "said": said, "await": asyncio.run(three()),
-           "mean": float(pandas.Series([1, 2, 6]).mean()), "cdf": float(scipy.stats.norm.cdf(0))}, open(sys.argv[1], "w"))
+           "mean": float(pandas.Series([1, 2, 6]).mean()), "cdf": float(scipy.stats.norm.cdf(0))},
+          open(sys.argv[1], "w"))
 """
     assert answer(source) == {
         "squares": [0, 1, 4, 9],

@@ -10,13 +10,11 @@ import errno
 import math
 import os
 import resource
-import shutil
 import signal
 import stat
-import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .request import SETUP_FAILED, Request, pack
 
@@ -27,8 +25,7 @@ _STACK_BYTES = 8 << 20
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True)
-class Streams:
+class Streams(NamedTuple):
     """Descriptors a guard works with: the program's stdout and stderr, and the way back to the keeper."""
 
     out: int
@@ -36,8 +33,7 @@ class Streams:
     result: int
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """The folders of one program, as it sees them."""
 
     work: str
@@ -86,8 +82,8 @@ def start_program(request: Request, place: Place, streams: Streams, confine: Cal
     if pid == 0:
         try:
             _become_program(request, place, streams, confine, reason)
-        except BaseException:  # noqa: BLE001 - whatever it is must reach the keeper, and nothing may run on
-            os.write(reason, traceback.format_exc().encode()[-3000:])
+        except BaseException as error:  # noqa: BLE001 - whatever it is must reach the keeper, and nothing may run on
+            os.write(reason, f"{type(error).__name__}: {error}".encode()[:3000])
         finally:
             os._exit(126)
     os.close(reason)
@@ -189,8 +185,7 @@ def descendants(root: int) -> set[int]:
     return found
 
 
-@dataclass(frozen=True)
-class ProcessStatus:
+class ProcessStatus(NamedTuple):
     state: str
     parent: int
     threads: int
@@ -204,8 +199,7 @@ def process_status(pid: int) -> ProcessStatus | None:
     return ProcessStatus(state=fields[0], parent=int(fields[1]), threads=int(fields[17]))
 
 
-@dataclass(frozen=True)
-class Collected:
+class Collected(NamedTuple):
     state: str
     data: bytes = b""
 
@@ -281,10 +275,22 @@ def is_larger(folder: Path, limit: int) -> bool:
 
 
 def remove_tree(folder: Path) -> None:
-    """Also where a program has closed its folders to itself."""
+    """Also where a program has closed its folders to itself. What resists is left to whoever clears the parent."""
     for parent, folders, _ in os.walk(folder):
         for name in folders:
-            path = Path(parent, name)
-            if not path.is_symlink():
+            if not (path := Path(parent, name)).is_symlink():
                 path.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            _try(Path(parent, name).unlink)
+        for name in folders:
+            path = Path(parent, name)
+            _try(path.unlink if path.is_symlink() else path.rmdir)
+    _try(folder.rmdir)
+
+
+def _try(remove: Callable[[], None]) -> None:
+    try:
+        remove()
+    except OSError:
+        return

@@ -11,9 +11,7 @@ import resource
 import select
 import signal
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -42,13 +40,13 @@ def main() -> None:
     guard.write_all(1, pack_report(report))
 
 
-@dataclass
 class _Stream:
     """One of the program's output streams: everything is read, the tail is kept."""
 
-    descriptor: int
-    total: int = 0
-    tail: bytes = b""
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.total = 0
+        self.tail = b""
 
     def read(self) -> bool:
         """False at its end."""
@@ -65,7 +63,8 @@ class _Stream:
 class _Keeper:
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._base = Path(tempfile.mkdtemp(prefix="program-", dir=request.scratch))
+        self._base = Path(request.scratch, f"program-{os.getpid()}")
+        self._base.mkdir(mode=0o700)
         self._ended = "exit"
         self._kill_at = float("inf")
         self._cancelled = False

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import signal
 from pathlib import Path
 from typing import NoReturn
@@ -200,7 +199,7 @@ def _furnish_etc(etc: Path) -> None:
     etc.mkdir()
     for name in _ETC_FILES:
         if Path("/etc", name).is_file():
-            shutil.copyfile(Path("/etc", name), etc / name)
+            (etc / name).write_bytes(Path("/etc", name).read_bytes())
     for name in _ETC_FOLDERS:
         if Path("/etc", name).is_dir():
             _bind_read_only(f"/etc/{name}", str(etc / name))
