@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from deepchart_dagster.artifacts.results import InstanceResult
+from deepchart_dagster.artifacts.results import InstanceResult, about
 from deepchart_dagster.artifacts.steps import InstanceProblem, StepSummary
 from deepchart_dagster.errors import NoWorkPossible
 
@@ -42,7 +42,7 @@ def materialized(
         first = summary.errors[0]
         raise NoWorkPossible(
             f"{summary.asset} {'|'.join(summary.partition)}: all {summary.n_total} instances are in error, "
-            f"first {first.uid}: {first.message}"
+            f"first {about(first.uid, first.message)}"
         )
     return dg.MaterializeResult(
         metadata={

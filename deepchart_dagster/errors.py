@@ -5,7 +5,8 @@
     │   └── ConfigurationError      a setting, models.yaml, judges.yaml (exit 2)
     ├── BenchmarkFormatError        a benchmark record or file that cannot be read (exit 2)
     ├── NoWorkPossible              nothing at all could be done (exit 3)
-    └── InfrastructureError         ours, never the model's: the instance stays unscored and is retried (exit 1)
+    └── InfrastructureError         ours, never the model's: the instance stays unscored and is retried (exit 1);
+        │                           where it stops a whole command, nothing could be done (exit 3)
         ├── MissingInputError       a file that an instance needs is not there
         ├── UpstreamError           the step before has no result for this instance
         ├── DocumentError           a PDF that cannot be read
@@ -47,7 +48,7 @@ __all__ = [
 
 
 class DeepChartError(Exception):
-    """Base of all errors raised on purpose. ``exit_code`` is what the command line ends with."""
+    """Base of all errors raised on purpose. ``exit_code``: what a command that one of these stops ends with."""
 
     exit_code = 1
 
@@ -77,7 +78,7 @@ class NoWorkPossible(DeepChartError):
 
 
 class InfrastructureError(DeepChartError):
-    exit_code = 1
+    exit_code = 3
 
 
 class MissingInputError(InfrastructureError):

@@ -101,6 +101,11 @@ class InstanceResult(_Frozen):
         return self.status is Status.ERROR
 
 
+def about(uid: str, message: str) -> str:
+    """``message`` with the instance it is about before it; many messages name it themselves."""
+    return message if message.startswith(f"{uid}:") else f"{uid}: {message}"
+
+
 def output_hash(
     status: Status,
     value: dict[str, JsonValue],

@@ -11,28 +11,60 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from deepchart_dagster.settings import Settings, load_settings
-from deepchart_dagster.workbench import Workbench
+if TYPE_CHECKING:  # `deepchart --help` reads this module too, and waits for no room
+    from deepchart_dagster.settings import Settings
+    from deepchart_dagster.workbench import Workbench
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def common_options(function: F) -> F:
-    """--storage and --json, as on every command."""
-    function = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else.")(
-        function
+    """--storage and --json, as on every command; handed to it as ``storage`` and ``as_json``."""
+    return _storage_and_json(function, expose_value=True)
+
+
+def group_options(function: F) -> F:
+    """The same two before a command's name: ``deepchart --storage DIR status``. The command takes them over."""
+    return _storage_and_json(function, expose_value=False)
+
+
+def _storage_and_json(function: F, *, expose_value: bool) -> F:
+    as_json = click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        expose_value=expose_value,
+        callback=_nearest,
+        help="One JSON document on stdout, nothing else.",
     )
-    return click.option(
-        "--storage", metavar="DIR", help="Storage root; default DEEPCHART_STORAGE, else ./storage.", default=None
-    )(function)
+    storage = click.option(
+        "--storage",
+        metavar="DIR",
+        expose_value=expose_value,
+        callback=_nearest,
+        help="Storage root; default DEEPCHART_STORAGE, else ./storage.",
+    )
+    return storage(as_json(function))
+
+
+def _nearest(context: click.Context, parameter: click.Parameter, value: object) -> object:
+    """``value`` where the option was given here, otherwise what was given before the command's name."""
+    name = f"{__name__}.{parameter.name}"
+    if value == "":
+        raise click.BadParameter("it names no folder.")
+    if value:
+        context.meta[name] = value
+    return context.meta.get(name, value)
 
 
 def settings_for(storage: str | None = None, **overrides: object) -> Settings:
     """Settings of this process, written back to its environment for Dagster's steps and child processes."""
+    from deepchart_dagster.settings import load_settings
+
     settings = load_settings(storage=storage, **overrides)
     for name in {"storage", *(name for name, value in overrides.items() if value is not None)}:
         value = getattr(settings, name)
@@ -42,6 +74,8 @@ def settings_for(storage: str | None = None, **overrides: object) -> Settings:
 
 @contextmanager
 def workbench(storage: str | None = None, **overrides: object) -> Iterator[Workbench]:
+    from deepchart_dagster.workbench import Workbench
+
     with Workbench(settings_for(storage, **overrides)) as bench:
         yield bench
 

@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, note, settings_for, workbench
+from deepchart_dagster.cli.common import (
+    common_options,
+    emit,
+    exit_with_errors,
+    group_options,
+    note,
+    settings_for,
+    workbench,
+)
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible
 
 if TYPE_CHECKING:
     from deepchart_dagster.cli.runs import Materialized
 
 
-@click.group()
+@click.group(short_help="Rebuild contexts from PDFs; show what is in them.")
+@group_options
 def command() -> None:
     """Rebuild contexts from raw PDFs, and show what is in them.
 
@@ -57,7 +66,7 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
         ),
     )
     if failures and not rows:
-        raise click.exceptions.Exit(3)
+        raise click.exceptions.Exit(NoWorkPossible.exit_code)
     exit_with_errors(len(failures) + sum(row.n_error for row in rows))
 
 

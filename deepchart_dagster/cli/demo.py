@@ -32,7 +32,7 @@ BENCHMARK = "mini"
 DBT_PROJECT = PROJECT_ROOT / "dbt_reports"
 
 
-@click.command("demo")
+@click.command("demo", short_help="The whole pipeline on the built-in mini benchmark.")
 @common_options
 def command(storage: str | None, as_json: bool) -> None:
     """Build the mini benchmark's PDFs, materialise every asset for two scripted models, print the leaderboard.

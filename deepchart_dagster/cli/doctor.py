@@ -46,7 +46,7 @@ class Finding:
     needed: bool = True
 
 
-@click.command("doctor")
+@click.command("doctor", short_help="What is there, what is missing, how to get it.")
 @common_options
 def command(storage: str | None, as_json: bool) -> None:
     """Check packages, browser, sandbox, OCR engines, provider keys (present or not, never shown), disk, storage.

@@ -8,12 +8,13 @@ import click
 
 from deepchart_dagster.benchmark.documents import Document
 from deepchart_dagster.benchmark.model import Domain
-from deepchart_dagster.cli.common import common_options, emit, note, workbench
+from deepchart_dagster.cli.common import common_options, emit, group_options, note, workbench
 from deepchart_dagster.errors import DeepChartError, UsageError
 from deepchart_dagster.settings import Settings
 
 
-@click.group()
+@click.group(short_help="Register raw PDFs; list them.")
+@group_options
 def command() -> None:
     """Register raw PDFs as documents (partitions of ocr_contexts), and list them.
 

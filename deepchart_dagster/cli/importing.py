@@ -9,7 +9,7 @@ import click
 from deepchart_dagster.cli.common import common_options, emit, workbench
 
 
-@click.command("import")
+@click.command("import", short_help="Read in a benchmark from a folder.")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--only", "only", multiple=True, metavar="UID", help="Import these records only; may be repeated.")
 @click.option("--name", help="Name of the benchmark in the storage; default: the folder's name.")

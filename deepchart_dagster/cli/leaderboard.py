@@ -7,7 +7,7 @@ import click
 from deepchart_dagster.cli.common import common_options, emit, settings_for
 
 
-@click.command("leaderboard")
+@click.command("leaderboard", short_help="ER, F1_src, F1_der and VAS per model and split.")
 @click.option("--benchmark", help="This benchmark only.")
 @common_options
 def command(benchmark: str | None, storage: str | None, as_json: bool) -> None:

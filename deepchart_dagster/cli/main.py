@@ -1,22 +1,24 @@
 """``deepchart``: the group of commands, and what happens to an error.
 
 Exit codes: 0 done (a model's failures included), 1 done but some instances are in error, 2 wrong usage or
-configuration, 3 no work was possible, 130 interrupted. Commands are imported when they are called.
+configuration, 3 no work was possible, 130 interrupted. With --json an error is the one document on stdout.
+Commands are imported when they are called.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
 from deepchart_dagster import __version__
 from deepchart_dagster.artifacts.files import explain_os_error
-from deepchart_dagster.errors import DeepChartError
+from deepchart_dagster.cli.common import group_options
+from deepchart_dagster.errors import DeepChartError, StorageError
 
 _COMMANDS = {
     "contexts": "contexts",
@@ -54,44 +56,56 @@ class _LazyGroup(click.Group):
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="deepchart")
+@group_options
 def cli() -> None:
     """The DeepChart benchmark as a pipeline: from raw PDFs to a stage-by-stage leaderboard.
 
-    Start with `deepchart demo`, then `deepchart ui`. Every command takes --storage DIR and --json.
+    Start with `deepchart demo`, then `deepchart ui`. --storage and --json stand before or after the command's name.
+
+    Example: deepchart demo --storage /tmp/try
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of the ``deepchart`` command; always leaves by SystemExit."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of the ``deepchart`` command: leaves by SystemExit, except for an error of ours (a traceback)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        cli.main(args=arguments, prog_name="deepchart", standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
+        # Click hands back the code of a command that ended early (Exit), and None from one that came to its end.
+        code = cli.main(args=arguments, prog_name="deepchart", standalone_mode=False) or 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = error.exit_code
     except click.ClickException as error:
-        _complain(arguments, "UsageError", error.format_message(), "See deepchart --help.")
-        sys.exit(error.exit_code)
+        code = _complain(arguments, "UsageError", error.format_message(), _see_help(error), error.exit_code)
     except DeepChartError as error:
-        _complain(arguments, type(error).__name__, error.message, error.remedy)
-        sys.exit(error.exit_code)
+        code = _complain(arguments, type(error).__name__, error.message, error.remedy, error.exit_code)
     except OSError as error:
-        message, remedy = explain_os_error(error)
-        _complain(arguments, "StorageError", message, remedy)
-        sys.exit(1)
+        code = _complain(arguments, "StorageError", *explain_os_error(error), StorageError.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("deepchart: interrupted; what is stored is kept, the next run goes on from there.", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    sys.exit(0)
+        code = _complain(arguments, "Interrupted", "interrupted.", _KEPT, _INTERRUPTED)
+    except Exception as error:
+        _complain(arguments, "InternalError", f"a fault in deepchart: {type(error).__name__}: {error}.", _REPORT, 1)
+        raise
+    sys.exit(code)
 
 
-def _complain(arguments: Sequence[str], kind: str, message: str, remedy: str) -> None:
-    line = " ".join(f"{message} {remedy}".split())
+_INTERRUPTED = 130
+_KEPT = "What is stored is kept; the next run goes on from there."
+_REPORT = "What is stored is kept; the trace below says where."
+
+
+def _see_help(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"See {context.command_path if context else 'deepchart'} --help."
+
+
+def _complain(arguments: Sequence[str], kind: str, message: str, remedy: str, code: int) -> int:
+    """One line on stderr, and with --json the one document on stdout. Hands back ``code``."""
+    message, remedy = " ".join(message.split()), " ".join(remedy.split())
     if "--json" in arguments:
         click.echo(json.dumps({"error": {"kind": kind, "message": message, "remedy": remedy}}, ensure_ascii=False))
-    click.echo(f"deepchart: {line}", err=True)
+    click.echo(f"deepchart: {message} {remedy}".rstrip(), err=True)
+    return code
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ BEHIND = frozenset({State.STALE, State.MISSING, State.PARTIAL, State.FAILED})
 IN_ERROR = frozenset({State.PARTIAL, State.FAILED})
 
 
-@click.command("materialize")
+@click.command("materialize", short_help="Make assets for partitions, through Dagster.")
 @click.argument("selection")
 @click.option("--model", "models", multiple=True, metavar="M", help="Models to run; may be repeated.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))

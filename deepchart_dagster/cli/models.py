@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.cli.common import common_options, emit, group_options, workbench
 
 
-@click.group()
+@click.group(short_help="List the models; bring Dagster's partitions in line.")
+@group_options
 def command() -> None:
     """The models of models.yaml: list them, or bring Dagster's partitions in line.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_split_key
-from deepchart_dagster.errors import DeepChartError, UsageError
+from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.workbench import Workbench
@@ -47,9 +47,10 @@ class PipelineOutcome:
 
     @property
     def exit_code(self) -> int:
-        """1 where some instances are in error, 3 where nothing at all could be done."""
+        """1 where some instances are in error, 3 (2: a wrong setting) where nothing at all could be done."""
         if self.failures and not self.rows:
-            return self.failures[0].exit_code if len(self.failures) == 1 else 3
+            codes = {failure.exit_code for failure in self.failures}
+            return codes.pop() if len(codes) == 1 else NoWorkPossible.exit_code
         return 1 if self.failures or self.n_error else 0
 
 

@@ -14,7 +14,7 @@ from deepchart_dagster.errors import UsageError
 from deepchart_dagster.execution.model import Program, RunResult, RunStatus
 
 
-@click.command("run-program")
+@click.command("run-program", short_help="Run one program in the sandbox.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--stage", type=click.Choice(["1", "2"]), required=True, help="1 leaves JSON, 2 leaves a chart.")
 @click.option("--backend", type=click.Choice([kind.value for kind in CodeType]), default="python", show_default=True)

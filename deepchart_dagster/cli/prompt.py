@@ -11,7 +11,7 @@ from deepchart_dagster.workbench import PreviewStage
 _STAGES: dict[str, PreviewStage] = {"1": 1, "2": 2, "rubric": "rubric", "judge": "judge"}
 
 
-@click.command("prompt")
+@click.command("prompt", short_help="Print exactly what would be sent to a model.")
 @click.argument("uid")
 @click.option("--model", required=True, metavar="M", help="Slug in models.yaml.")
 @click.option("--split", required=True, type=click.Choice([split.value for split in Split]))

@@ -7,7 +7,7 @@ import click
 from deepchart_dagster.cli.common import common_options, emit, workbench
 
 
-@click.command("report")
+@click.command("report", short_help="Build the report page.")
 @common_options
 def command(storage: str | None, as_json: bool) -> None:
     """Build the report: leaderboard, figures, gallery, in one self-contained HTML page.

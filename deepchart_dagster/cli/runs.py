@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from deepchart_dagster import errors
 from deepchart_dagster.artifacts.files import write_text
-from deepchart_dagster.errors import InfrastructureError, NoWorkPossible
+from deepchart_dagster.errors import DeepChartError, InfrastructureError
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,11 +49,11 @@ class Materialized:
 class RunOutcome:
     """What a run materialised, and what stopped it where it did not succeed (what it made until then is kept).
 
-    ``failure`` is NoWorkPossible where a step found nothing that could be done at all.
+    ``failure`` is what the step raised where it was one of ours (NoWorkPossible: nothing could be done at all).
     """
 
     rows: tuple[Materialized, ...]
-    failure: NoWorkPossible | InfrastructureError | None = None
+    failure: DeepChartError | None = None
 
 
 def prepare_home(settings: Settings) -> None:
@@ -141,17 +142,17 @@ def _row(materialization: dg.AssetMaterialization, partition: str | None, run_se
     )
 
 
-def _failure(
-    result: dg.ExecuteInProcessResult, assets: Sequence[str], partition: str | None
-) -> NoWorkPossible | InfrastructureError:
+def _failure(result: dg.ExecuteInProcessResult, assets: Sequence[str], partition: str | None) -> DeepChartError:
     where = f"{', '.join(assets)} {partition or ''}".strip()
     for event in result.all_events:
         if event.is_step_failure:
             error = event.step_failure_data.error
             cause = error.cause if error and error.cause else error
-            message = (cause.message if cause else "no error was recorded").strip()
-            if cause is not None and cause.cls_name == NoWorkPossible.__name__:
-                return NoWorkPossible(message.partition(": ")[2] or message)
+            message = " ".join((cause.message if cause else "no error was recorded").split())
+            kind = getattr(errors, (cause.cls_name if cause else None) or "", None)
+            if isinstance(kind, type) and issubclass(kind, DeepChartError):
+                # Dagster writes "package.Class: message"; the message ends with its remedy.
+                return kind(message.partition(": ")[2] or message)
             return InfrastructureError(f"{where}: {message}", remedy="The run's log in the UI has the whole trace.")
     return InfrastructureError(f"{where}: the run failed without naming a step.")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.scoring.fidelity import Scorer
 
 
-@click.command("score-file")
+@click.command("score-file", short_help="Score one predicted state against its references.")
 @click.option("--reference-src", type=click.Path(path_type=Path), help="D_src: JSON, CSV or markdown tables.")
 @click.option("--reference-der", type=click.Path(path_type=Path), help="D_der: JSON.")
 @click.option("--prediction", required=True, type=click.Path(path_type=Path), help="J: JSON with src_data, der_data.")

@@ -9,7 +9,7 @@ from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.lineage.status import Cell, read_status
 
 
-@click.command("status")
+@click.command("status", short_help="What is fresh, stale, missing, failed.")
 @click.option("--model", "models", multiple=True, help="Only these models; default: all of models.yaml.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
 @common_options

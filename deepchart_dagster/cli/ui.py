@@ -25,7 +25,7 @@ _READY_WITHIN_S = 120.0
 _STOP_WITHIN_S = 20.0
 
 
-@click.command("ui")
+@click.command("ui", short_help="Start the Dagster UI and its daemon.")
 @click.option("--port", default=3000, show_default=True, type=click.IntRange(1, 65535))
 @common_options
 def command(port: int, storage: str | None, as_json: bool) -> None:

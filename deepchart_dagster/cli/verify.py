@@ -8,7 +8,7 @@ from deepchart_dagster.cli.common import common_options, emit, exit_with_errors,
 from deepchart_dagster.lineage.verify import verify
 
 
-@click.command("verify")
+@click.command("verify", short_help="Find stored files that were damaged or edited.")
 @common_options
 def command(storage: str | None, as_json: bool) -> None:
     """Re-hash what is stored and report what is damaged or was edited by hand. Changes nothing.

@@ -16,7 +16,7 @@ from deepchart_dagster.lineage.why import Explanation, explain
 _SHOWN = 120
 
 
-@click.command("why")
+@click.command("why", short_help="Say what changed for the instances of a partition.")
 @click.argument("asset")
 @click.option("--model", help="For assets by model and split.")
 @click.option("--split", type=click.Choice([split.value for split in Split]))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from deepchart_dagster.artifacts.results import InstanceResult, Status
+from deepchart_dagster.artifacts.results import InstanceResult, Status, about
 from deepchart_dagster.artifacts.steps import Work, reusable
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.model import Split
@@ -121,7 +121,7 @@ def _because(
     if errors:
         first = stored[errors[0].uid]
         reason = first.problem.message if first and first.problem else ""
-        lines.append(f"{len(errors)} in error, first {errors[0].uid}: {reason}")
+        lines.append(f"{len(errors)} in error, first {about(errors[0].uid, reason)}")
     if missing:
         lines.append(f"{missing} of {len(works)} instances were never computed")
     return tuple(lines)

@@ -41,11 +41,13 @@ def explain(bench: Workbench, key: PartitionKey, uid: str | None = None) -> list
         if reusable(bench.artifacts, key.step, work):
             explanations.append(Explanation(work.uid, True, "fresh: nothing it depends on has changed"))
         elif work.blocked is not None:
-            explanations.append(Explanation(work.uid, False, f"cannot be computed: {work.blocked}"))
+            explanations.append(
+                Explanation(work.uid, False, f"cannot be computed: {str(work.blocked).removeprefix(f'{work.uid}: ')}")
+            )
         elif stored is None:
             explanations.append(Explanation(work.uid, False, "was never computed"))
         elif stored.is_error:
-            reason = stored.problem.message if stored.problem else "unknown"
+            reason = stored.problem.message.removeprefix(f"{work.uid}: ") if stored.problem else "unknown"
             explanations.append(Explanation(work.uid, False, f"is in error and will be tried again: {reason}"))
         else:
             changes = tuple(
