@@ -107,9 +107,9 @@ def _reading(pdf: PdfDocument, number: int, reader: PageReader, begun: float, *,
     words = clean_words(reader.words(page))
     if not words:
         _refuse_lost_content(page)
-    width = page.rect.width
+    width, half = page.rect.width, _TOP_SHARE * page.rect.height
     lines = lay_out_with_figures(words, width, figure_regions(page)) if with_figures else lay_out(words, width)
-    top = [word for word in words if word.middle < _TOP_SHARE * page.rect.height]
+    top = [word for word in words if word.middle < half]
     return PageReading(
         number=number,
         engine=reader.name,

@@ -124,6 +124,9 @@ def clean_words(words: Iterable[Word]) -> list[Word]:
     """Words without blanks inside: an engine's box of several words is divided, x by share of characters."""
     cleaned: list[Word] = []
     for word in words:
+        if not _BLANKS.search(word.text):
+            cleaned += [word] if word.text else []
+            continue
         text = _BLANKS.sub(" ", word.text).strip()
         if not text:
             continue

@@ -205,6 +205,7 @@ def test_the_key_names_the_bytes_and_the_engine_and_not_the_title(room: Room, tm
     assert room.ocr().run("a").n_reused == 1
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_long_is_that_pages_error(tmp_path: Path) -> None:
     pdf = pymupdf.open()
     pdf.new_page().insert_text((60, 120), PROSE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pymupdf
@@ -35,13 +36,23 @@ def context_of(room: Room, summary: StepSummary, uid: str) -> tuple[ModelContext
     return ModelContext.model_validate_json((folder / "context.json").read_text()), result, folder
 
 
-@pytest.fixture
-def filings(room: Room, tmp_path: Path) -> Room:
-    """Filings of 2020 (not needed by the queries), 2021 and 2022, and a query for 2020 to 2022."""
-    for year in (2020, 2021, 2022):
-        pdf = save_pdf(tmp_path / f"acme-{year}.pdf", *filing_pages(year))
-        room.read(pdf)
+@pytest.fixture(scope="module")
+def read_filings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A storage root with filings of 2019 to 2022, read once for all tests of this module."""
+    folder = tmp_path_factory.mktemp("filings")
+    room = Room(folder / "storage")
+    for year in range(2019, 2023):
+        pdf = save_pdf(folder / f"acme-{year}.pdf", *filing_pages(year))
         room.documents.add(pdf, Domain.FINANCE, title=f"Acme {year} 10-K")
+        room.read(pdf)
+    return folder
+
+
+@pytest.fixture
+def filings(room: Room, read_filings: Path, tmp_path: Path) -> Room:
+    """The filings, and a query for 2020 to 2022 that may use three of them."""
+    shutil.copytree(read_filings / "storage", room.root)
+    shutil.copy(read_filings / "acme-2022.pdf", tmp_path)
     asked = query(
         "q/growth",
         Domain.FINANCE,
@@ -103,9 +114,7 @@ def test_long_windows_hold_twenty_lines_on_either_side(room: Room, tmp_path: Pat
     assert lines[0] == "Paragraph 1-12 ends here."
 
 
-def test_two_year_balance_sheets_need_every_other_filing(room: Room, tmp_path: Path) -> None:
-    for year in range(2019, 2023):
-        room.read(save_pdf(tmp_path / f"acme-{year}.pdf", *filing_pages(year)))
+def test_two_year_balance_sheets_need_every_other_filing(filings: Room, tmp_path: Path) -> None:
     asked = query(
         "q",
         Domain.FINANCE,
@@ -113,8 +122,8 @@ def test_two_year_balance_sheets_need_every_other_filing(room: Room, tmp_path: P
         years=(2019, 2020, 2021, 2022, 2030),
         evidence_hint={"statements": ["balance_sheet"]},
     )
-    add(room, tmp_path, asked)
-    context, _, _ = context_of(room, room.variants.run(Split.FINANCE_NORMAL), "q")
+    add(filings, tmp_path, asked)
+    context, _, _ = context_of(filings, filings.variants.run(Split.FINANCE_NORMAL), "q")
     assert [file.document_id for file in context.files] == ["acme-2020", "acme-2022"]
     assert context.notes[-1] == "no filing shows balance_sheet 2030"
 
