@@ -4,8 +4,9 @@ import dagster as dg
 
 from assets.outcome import bounded_check, materialized, no_errors_check
 from assets.rows import export_rows
+from deepchart_dagster.benchmark.state import Side
 from deepchart_dagster.partitions import ModelSplit, model_splits
-from deepchart_dagster.scoring.fidelity import FIDELITY_VERSION, Side
+from deepchart_dagster.scoring.fidelity import FIDELITY_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
 
 IN_RANGE = "f1_in_range"

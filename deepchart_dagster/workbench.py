@@ -21,6 +21,7 @@ from deepchart_dagster.llm.registry import JudgesFile, ModelSpec, load_judges, l
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
+    from deepchart_dagster.benchmark.state import Side
     from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
     from deepchart_dagster.contexts.variants import ContextVariantStage
     from deepchart_dagster.execution.runner import LocalRunner
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.generation.states import PredictedStateStage
     from deepchart_dagster.llm.client import LiteLLMClient
     from deepchart_dagster.scoring.execution import ExecutionStage
-    from deepchart_dagster.scoring.fidelity import FidelityStage, Side
+    from deepchart_dagster.scoring.fidelity import FidelityStage
     from deepchart_dagster.scoring.references import ReferenceStage
     from deepchart_dagster.scoring.rubrics import RubricStage
     from deepchart_dagster.scoring.visual import VisualAccuracyStage

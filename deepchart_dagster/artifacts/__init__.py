@@ -2,6 +2,8 @@
 
 canonical   canonical JSON, content hashes, versioned input keys
 files       atomic writes: temporary name, fsync, rename
+bounded_json
+            JSON that somebody else wrote, read within bounds
 results     one result.json an instance: status, key and its parts, output hashes
 store       where results lie, reuse, partition manifests, data versions
 steps       a partition's instances computed once each, errors kept apart from failures

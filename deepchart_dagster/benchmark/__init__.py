@@ -2,6 +2,8 @@
 
 model       queries, references, splits, instances
 documents   raw PDFs registered by content hash
+state       J: its two sides under the names that models use, and whether it is valid
+numbers     which leaves of J or of a reference are numbers, the paper's rule
 library     the benchmarks in a storage root: read, listed, selected
 importers   the project's own folder layout, and a clone of the published benchmark
 mini        the built-in mini benchmark, one folder a query, drawn as PDFs

@@ -20,9 +20,11 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
+from deepchart_dagster.benchmark.numbers import numeric_leaves
+from deepchart_dagster.benchmark.state import NAMES, Side, find_part, invalidity, load_state
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext
 from deepchart_dagster.contexts.model_input import ModelInput, budget_identity, chunk_cap, fit_context
-from deepchart_dagster.errors import MissingInputError, StorageError, UpstreamError
+from deepchart_dagster.errors import BenchmarkFormatError, MissingInputError, StorageError, UpstreamError
 from deepchart_dagster.execution.model import Limits, ProgramRunner
 from deepchart_dagster.generation.asking import (
     Asking,
@@ -34,7 +36,6 @@ from deepchart_dagster.generation.asking import (
     text_tokens,
     write_messages,
 )
-from deepchart_dagster.generation.predicted import count_numbers, parse_state
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.model import ChatModel, ChatRequest, ImagePart, Message
 from deepchart_dagster.llm.registry import ModelSpec
@@ -192,20 +193,23 @@ def _state_outcome(output: bytes, needs_derived: bool, folder: Path, observation
     """``ok`` with the counts of both sides, or why the JSON that the program left is no valid J."""
     write_bytes(folder / STATE_NAME, output)
     try:
-        state = parse_state(output)
-    except ValueError as error:
-        return Failure("invalid_output", f"the program left {error}").outcome(observations)
-    if state.source.is_empty:
-        return Failure("missing_src_data", "the JSON has no src_data, or it is empty").outcome(observations)
-    if needs_derived and state.derived.is_empty:
-        return Failure("missing_der_data", "the JSON has no der_data, or it is empty").outcome(observations)
-    value: dict[str, JsonValue] = {
-        "n_source": count_numbers(state.source.data),
-        "n_derived": count_numbers(state.derived.data),
-    }
-    if state.misspelled:
-        value["misspelled"] = state.misspelled
-    return Outcome(value=value, observations=observations)
+        state = load_state(output, name="the file that the program left")
+    except BenchmarkFormatError as error:
+        return Failure("invalid_output", error.message).outcome(observations)
+    invalid = invalidity(state, needs_derived=needs_derived)
+    if invalid:
+        return Failure(invalid.kind, invalid.message).outcome(observations)
+    return Outcome(value=_state_value(state), observations=observations)
+
+
+def _state_value(state: JsonValue) -> dict[str, JsonValue]:
+    """The counts of both sides, and right name -> the name that was used, where they differ."""
+    sides: tuple[Side, ...] = ("src", "der")
+    parts = [part for side in sides if (part := find_part(state, side))]
+    counts = {part.side: len(numeric_leaves(part.content)) for part in parts}
+    value: dict[str, JsonValue] = {"n_source": counts.get("src", 0), "n_derived": counts.get("der", 0)}
+    misspelt: dict[str, JsonValue] = {NAMES[part.side][0]: part.name for part in parts if part.is_misspelt}
+    return {**value, "misspelled": misspelt} if misspelt else value
 
 
 def _shown(title: str, document_id: str, name: str, text: str) -> dict[str, str]:

@@ -1,11 +1,9 @@
 """Scores that can be trusted (design: metrics).
 
-numbers      numeric leaves of JSON, the paper's rule
 tables       references as JSON, CSV or markdown tables
 matching     exact maximum one-to-one matching within 1e-4 relative tolerance
 fidelity     F1_src and F1_der: precision, recall, F1
 upstream     the published harness's rules, for comparison
-prediction   the two sides of a predicted state J, and whether it is valid
 diagnosis    why an unmatched value did not match
 references   reference data and charts, copied or executed
 rubrics      yes/no questions a query, written once from the reference chart

@@ -27,15 +27,15 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.numbers import numeric_leaves, unread_numbers
+from deepchart_dagster.benchmark.state import Side, StatePart, find_part, invalidity, load_state
 from deepchart_dagster.errors import BenchmarkFormatError, InfrastructureError
+from deepchart_dagster.generation.states import STATE_ASSET, STATE_NAME
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.scoring.diagnosis import Diagnosed, diagnose
 from deepchart_dagster.scoring.inputs import asked_instances, usable_result
 from deepchart_dagster.scoring.matching import Pair, match
-from deepchart_dagster.scoring.numbers import load_json_bounded, numeric_leaves, unread_numbers
-from deepchart_dagster.scoring.prediction import StatePart, find_part, invalidity
 from deepchart_dagster.scoring.stored import read_output
-from deepchart_dagster.scoring.tables import Side as Side
 from deepchart_dagster.scoring.tables import read_reference
 from deepchart_dagster.scoring.upstream import match_nearest, upstream_leaves, upstream_reference
 
@@ -44,7 +44,6 @@ MATCHES_NAME = "matches.json"
 MATCHES_FORMAT = "deepchart-matches/1"
 
 Scorer = Literal["paper", "upstream"]
-STATE_NAME = "state.json"
 ASSETS: dict[Side, str] = {"src": "source_fidelity", "der": "derived_fidelity"}
 _COUNTS: dict[Side, str] = {"src": "n_source", "der": "n_derived"}
 
@@ -145,7 +144,7 @@ class FidelityStage:
             reference = usable_result(self.store, "references", (), uid)
             if reference.value.get(_COUNTS[self.side]) is None:
                 return Work(uid, self._key(reference=None), compute=_no_reference)
-            state = usable_result(self.store, "predicted_states", scope, uid)
+            state = usable_result(self.store, STATE_ASSET, scope, uid)
         except InfrastructureError as error:
             return Work(uid, self._key(), blocked=error)
         return self._scoring(reference, state)
@@ -211,12 +210,12 @@ class _Scoring:
 
     def _score(self, reference: list[float], folder: Path) -> Outcome:
         try:
-            state = load_json_bounded(read_output(self.stage.store, self.state, STATE_NAME), name=STATE_NAME)
+            state = load_state(read_output(self.stage.store, self.state, STATE_NAME), name=STATE_NAME)
         except BenchmarkFormatError as error:
             return _scored_zero(Problem(kind="invalid_output", message=str(error)), reference)
         invalid = invalidity(state, needs_derived=self.needs_derived)
         if invalid:
-            return _scored_zero(Problem(kind=invalid, message=f"J is not valid: {invalid}"), reference)
+            return _scored_zero(Problem(kind=invalid.kind, message=invalid.message), reference)
         part = find_part(state, self.stage.side)
         comparison = compare(reference, part.content if part else None, self.stage.scorer)
         write_json(folder / MATCHES_NAME, matches_document(comparison, self.stage.side, part))

@@ -24,6 +24,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from deepchart_dagster.artifacts.bounded_json import decoded, load_json
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_file, sha256_text
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import storage_errors, write_bytes, write_json
@@ -32,14 +33,13 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Query, Split
+from deepchart_dagster.benchmark.state import Side, content_of, invalidity, load_state
 from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, MissingInputError, UpstreamError
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.scoring.fidelity import compare
 from deepchart_dagster.scoring.inputs import usable_result
-from deepchart_dagster.scoring.numbers import REFERENCE_MAX_BYTES, decoded, load_json_bounded
-from deepchart_dagster.scoring.prediction import find_part, invalidity
 from deepchart_dagster.scoring.stored import read_output
-from deepchart_dagster.scoring.tables import Side, read_bounded, read_reference
+from deepchart_dagster.scoring.tables import REFERENCE_MAX_BYTES, read_bounded, read_reference
 
 REFERENCE_VERSION = "1"
 ASSET = "references"
@@ -187,8 +187,7 @@ class _Executed:
         extracted = await self._run(1, self.stage1, self.stage.stage1_limits)
         state = self._state(extracted.output or b"")
         for side in _SIDES.values():
-            part = find_part(state, side)
-            write_json(folder / f"d_{side}.json", part.content if part else None)
+            write_json(folder / f"d_{side}.json", content_of(state, side))
         chart = await self._run(2, self.stage2.replace(J_TOKEN, repr(state)), self.stage.chart_limits)
         write_bytes(folder / CHART_NAME, chart.output or b"")
         if chart.drawn is not None:
@@ -212,11 +211,11 @@ class _Executed:
 
     def _state(self, output: bytes) -> object:
         """J, checked as a model's would be. Raises BenchmarkFormatError."""
-        state = load_json_bounded(output, name=f"what the stage-1 reference program of {self.uid} left")
+        state = load_state(output, name=f"what the stage-1 reference program of {self.uid} left")
         problem = invalidity(state, needs_derived=True)
         if problem:
             raise BenchmarkFormatError(
-                f"{self.uid}: its stage-1 reference program left no valid J: {problem}.",
+                f"{self.uid}: its stage-1 reference program left no valid J: {problem.kind}.",
                 remedy="Correct that program and import the benchmark again.",
             )
         return state
@@ -274,8 +273,8 @@ def _check_side(uid: str, side: Side, values: list[float] | None) -> list[Findin
     if not values:
         return [Finding(uid, side, "no_numbers", "the reference data holds no number")]
     written = json.dumps({f"{side}_data": values}).encode()
-    part = find_part(load_json_bounded(written, max_bytes=REFERENCE_MAX_BYTES), side)
-    fidelity = compare(values, part.content if part else None).fidelity
+    state = load_json(written, name=f"the {side} reference", max_bytes=REFERENCE_MAX_BYTES)
+    fidelity = compare(values, content_of(state, side)).fidelity
     if fidelity is None or fidelity.f1 != 1.0:
         return [Finding(uid, side, "not_itself", f"scored against itself it has F1 {fidelity and fidelity.f1}")]
     return []

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from deepchart_dagster.artifacts.bounded_json import decoded, load_json
+from deepchart_dagster.benchmark.state import NAMES, STATE_MAX_BYTES, Side, StatePart, find_part, missing_side
 from deepchart_dagster.errors import BenchmarkFormatError, UsageError
 from deepchart_dagster.scoring.fidelity import Scorer, compare, reference_values
-from deepchart_dagster.scoring.numbers import PREDICTION_MAX_BYTES, decoded, load_json_bounded
-from deepchart_dagster.scoring.prediction import NAMES, StatePart, find_part
-from deepchart_dagster.scoring.tables import TABLE_SUFFIXES, Side, json_values, read_bounded, table_values
+from deepchart_dagster.scoring.tables import TABLE_SUFFIXES, json_values, read_bounded, table_values
 
 # Academic references keep raw_data beside what was derived from it: this name alone makes no state.
 _AMBIGUOUS_NAME = "raw_data"
@@ -77,11 +77,11 @@ def _existing(path: Path) -> Path:
 def read_prediction(path: Path, sides: Iterable[Side], scorer: Scorer = "paper") -> Prediction:
     """What the file holds for each of ``sides``. Raises UsageError where there is no such file."""
     try:
-        data = read_bounded(_existing(path), PREDICTION_MAX_BYTES)
+        data = read_bounded(_existing(path), STATE_MAX_BYTES)
         if path.suffix.lower() in TABLE_SUFFIXES:
             values = table_values(decoded(data, name=str(path)), path.suffix.lower(), name=str(path))
             return Prediction(contents=dict.fromkeys(sides, values))
-        value = load_json_bounded(data, name=str(path))
+        value = load_json(data, name=str(path), max_bytes=STATE_MAX_BYTES)
     except BenchmarkFormatError as error:
         return Prediction(fault="invalid_output", message=str(error))
     return _read_state(value, tuple(sides), scorer) if is_state(value) else _read_bare(value, sides)
@@ -102,13 +102,13 @@ def _read_bare(value: object, sides: Iterable[Side]) -> Prediction:
 
 
 def _read_state(value: object, sides: tuple[Side, ...], scorer: Scorer) -> Prediction:
-    parts = {side: find_part(value, side) for side in sides}
-    lacking = [side for side, part in parts.items() if part is None or part.is_empty]
-    if lacking and scorer == "paper":
+    missing = missing_side(value, sides)
+    if missing and scorer == "paper":
         return Prediction(
-            fault=f"missing_{lacking[0]}_data",
-            message=f"{NAMES[lacking[0]][0]} is missing or empty: the state is not valid and scores 0 on every side",
+            fault=f"missing_{missing}_data",
+            message=f"{NAMES[missing][0]} is missing or empty: the state is not valid and scores 0 on every side",
         )
+    parts = {side: find_part(value, side) for side in sides}
     return Prediction(
         contents={side: part.content for side, part in parts.items() if part}, misspelt=_misspelt(parts.values())
     )

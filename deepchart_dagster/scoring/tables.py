@@ -16,21 +16,18 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
 
+from deepchart_dagster.artifacts.bounded_json import decoded, load_json
+from deepchart_dagster.benchmark.numbers import narrow_number, numeric_leaves
+from deepchart_dagster.benchmark.state import Side
 from deepchart_dagster.errors import BenchmarkFormatError, MissingInputError
-from deepchart_dagster.scoring.numbers import (
-    REFERENCE_MAX_BYTES,
-    decoded,
-    load_json_bounded,
-    narrow_number,
-    numeric_leaves,
-)
 
-Side = Literal["src", "der"]
+REFERENCE_MAX_BYTES = 64 * 1024 * 1024
 TABLE_SUFFIXES = (".csv", ".tsv", ".md", ".markdown")
 REFERENCE_SUFFIXES = (*TABLE_SUFFIXES, ".json")
 
+# The two sides as published references write them, which is not all that is forgiven a model's J: a reference
+# may hold raw_data or chart_data as names of its own.
 _STATE_MEMBERS: dict[Side, tuple[str, ...]] = {"src": ("src_data", "scr_data"), "der": ("der_data",)}
 _REPORT_VALUES = ("data", "records")
 # What research reports write beside their values. One of these marks such a file; inside a record
@@ -52,7 +49,7 @@ def read_reference(source: Path | bytes, suffix: str, side: Side, *, name: str =
     name = name or (str(source) if isinstance(source, Path) else f"the {side} reference")
     data = read_bounded(source) if isinstance(source, Path) else source
     if suffix.lower() == ".json":
-        return json_values(load_json_bounded(data, name=name, max_bytes=REFERENCE_MAX_BYTES), side)
+        return json_values(load_json(data, name=name, max_bytes=REFERENCE_MAX_BYTES), side)
     if suffix.lower() in TABLE_SUFFIXES:
         return table_values(decoded(data, name=name), suffix.lower(), name=name)
     raise BenchmarkFormatError(

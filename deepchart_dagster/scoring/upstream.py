@@ -16,8 +16,10 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Sequence
 
+from deepchart_dagster.artifacts.bounded_json import decoded, load_json
+from deepchart_dagster.benchmark.numbers import leaves, number_of
 from deepchart_dagster.scoring.matching import Pair, accepts
-from deepchart_dagster.scoring.numbers import REFERENCE_MAX_BYTES, decoded, leaves, load_json_bounded, number_of
+from deepchart_dagster.scoring.tables import REFERENCE_MAX_BYTES
 
 # An optional minus, a digit, a run of digits and commas, an optional point, one more digit; or else a
 # single run of digits.
@@ -41,7 +43,7 @@ def _loose_number(text: str) -> float | None:
 def upstream_reference(data: bytes, suffix: str, *, name: str = "the reference") -> list[float]:
     """Raises BenchmarkFormatError for a file that cannot be read."""
     if suffix.lower() == ".json":
-        return upstream_leaves(load_json_bounded(data, name=name, max_bytes=REFERENCE_MAX_BYTES))
+        return upstream_leaves(load_json(data, name=name, max_bytes=REFERENCE_MAX_BYTES))
     tokens = (float(token.replace(",", "")) for token in _TOKEN.findall(decoded(data, name=name)))
     return [number for number in tokens if math.isfinite(number)]
 

@@ -90,6 +90,8 @@ def test_a_second_run_computes_nothing_and_asks_nobody(house) -> None:
         (writes("{'src': 1}"), "invalid_output"),
         (writes("[1, 2]"), "invalid_output"),
         (writes("[" * 300 + "]" * 300), "invalid_output"),
+        (writes('{"src_data": [1, NaN], "der_data": [2]}'), "invalid_output"),
+        (writes('{"src_data": [1, 1e999], "der_data": [2]}'), "invalid_output"),
         (writes('{"der_data": [1]}'), "missing_src_data"),
         (writes('{"src_data": {}, "der_data": [1]}'), "missing_src_data"),
         (writes('{"src_data": [1]}'), "missing_der_data"),

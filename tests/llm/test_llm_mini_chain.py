@@ -22,6 +22,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.mini import build_mini
 from deepchart_dagster.benchmark.mini.catalogue import folder_of
 from deepchart_dagster.benchmark.model import Instance, Split
+from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
 from deepchart_dagster.contexts.variants import ContextVariantStage
 from deepchart_dagster.execution.model import Limits
@@ -33,7 +34,6 @@ from deepchart_dagster.llm.registry import load_models
 from deepchart_dagster.llm.scripted import misreads, oracle
 from deepchart_dagster.llm.scripted.base import Behaviour, ScriptedRequest
 from deepchart_dagster.scoring.fidelity import compare
-from deepchart_dagster.scoring.numbers import numeric_leaves
 from deepchart_dagster.settings import PROJECT_ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

@@ -14,12 +14,12 @@ import pytest
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.benchmark.mini.catalogue import QUERY_FOLDER, mini_queries
 from deepchart_dagster.benchmark.model import CodeType
+from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.scripted import misreads, oracle
 from deepchart_dagster.llm.scripted.base import ScriptedRequest
 from deepchart_dagster.llm.scripted.lookups import Found, Neighbour
 from deepchart_dagster.scoring.fidelity import compare
-from deepchart_dagster.scoring.numbers import numeric_leaves
 
 BARLEY, LICHEN = (QUERY_FOLDER / name for name in ("academic-barley-roots", "academic-lichen-growth"))
 PROMPTS = PromptSet.load(None)

@@ -178,6 +178,19 @@ def test_no_numbers_on_either_side_is_not_applicable(tmp_path: Path) -> None:
     assert score_file(reference, None, state, "upstream")["src"]["f1"] == 1.0
 
 
+def test_what_is_no_json_number_never_counts_on_either_side(tmp_path: Path) -> None:
+    reference = write(tmp_path / "reference.json", '[1, NaN, Infinity, 1e999, "NaN", 2]')
+    state = write(tmp_path / "state.json", '{"src_data": [2, 1, NaN, -Infinity, -1e999, ' + "9" * 400 + "]}")
+
+    for scorer in ("paper", "upstream"):
+        score = score_file(reference, None, state, scorer)
+        assert score["src"] == {
+            **{"precision": 1.0, "recall": 1.0, "f1": 1.0},
+            **{"n_reference": 2, "n_predicted": 2, "n_matched": 2},
+        }
+        assert score["diagnosis"] == []
+
+
 def test_a_user_s_mistakes_are_told_in_one_line(tmp_path: Path) -> None:
     reference = write(tmp_path / "reference.json", [1])
 

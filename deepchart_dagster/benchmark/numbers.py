@@ -15,20 +15,10 @@ between commas: "2,17" is a list, not 217. The wide reading serves the diagnosis
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import unicodedata
 from collections.abc import Iterator
-
-from deepchart_dagster.errors import BenchmarkFormatError
-
-PREDICTION_MAX_BYTES = 2 * 1024 * 1024
-REFERENCE_MAX_BYTES = 64 * 1024 * 1024
-# Real states nest below 10. A fixed limit far under the interpreter's gives one verdict everywhere.
-MAX_DEPTH = 200
-# The largest float has 309 digits: a longer integer is beyond it, and need not be computed.
-_MAX_INTEGER_CHARACTERS = 310
 
 _DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{2,3})*,[0-9]{3}|[0-9]+)"
 _NUMBER = rf"[+-]?(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -102,55 +92,3 @@ def _ascii_digits(text: str) -> str:
 
 def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
-
-
-def load_json_bounded(data: bytes, *, name: str = "the JSON file", max_bytes: int = PREDICTION_MAX_BYTES) -> object:
-    """Parse JSON that somebody else wrote, in bounded time and without exhausting the stack.
-
-    NaN, Infinity and numbers beyond a float's range are read and then never count. Of members with the
-    same name the last one holds, as in every reader that a program would use. Raises
-    BenchmarkFormatError, with ``name``, for more than ``max_bytes``, for nesting deeper than MAX_DEPTH,
-    and for what is no UTF-8 or no JSON.
-    """
-    if len(data) > max_bytes:
-        raise BenchmarkFormatError(f"{name} is too large: {len(data)} bytes, {max_bytes} at most.")
-    try:
-        value: object = json.loads(decoded(data, name=name), parse_int=_bounded_int)
-    except RecursionError:
-        raise _too_deep(name) from None
-    except json.JSONDecodeError as error:
-        raise BenchmarkFormatError(f"{name} is no valid JSON: {error}.") from error
-    if _deeper_than(value, MAX_DEPTH):
-        raise _too_deep(name)
-    return value
-
-
-def decoded(data: bytes, *, name: str) -> str:
-    """UTF-8 text, a byte order mark removed. Raises BenchmarkFormatError."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BenchmarkFormatError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}.") from error
-
-
-def _too_deep(name: str) -> BenchmarkFormatError:
-    return BenchmarkFormatError(f"{name} is nested too deeply: {MAX_DEPTH} levels at most.")
-
-
-def _bounded_int(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _MAX_INTEGER_CHARACTERS else float(digits)
-
-
-def _deeper_than(value: object, limit: int) -> bool:
-    """Whether a container stands inside ``limit`` others."""
-    level = [value]
-    for _ in range(limit):
-        level = [
-            child
-            for item in level
-            if isinstance(item, dict | list)
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return False
-    return any(isinstance(item, dict | list) for item in level)
