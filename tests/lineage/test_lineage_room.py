@@ -1,0 +1,149 @@
+"""Status, why and verify on a real storage: the mini benchmark's academic-normal split, read and answered."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deepchart_dagster.benchmark.mini import build_mini
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.errors import UsageError
+from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, node
+from deepchart_dagster.lineage.status import Cell, State, read_status
+from deepchart_dagster.lineage.verify import verify
+from deepchart_dagster.lineage.why import explain
+from deepchart_dagster.settings import load_settings
+from deepchart_dagster.workbench import Workbench
+
+SPLIT = Split.ACADEMIC_NORMAL
+MODEL = "oracle"
+PAPERS = ("mini-barley-paper", "mini-lichen-paper")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A storage with both papers read, their contexts and references, and the oracle's states."""
+    storage = tmp_path_factory.mktemp("lineage") / "storage"
+    build_mini(storage)
+    with Workbench(load_settings(storage=storage)) as bench:
+        for paper in PAPERS:
+            bench.raw_documents().run(paper)
+            assert bench.ocr_contexts().run(paper).n_error == 0
+        assert bench.context_variants().run(SPLIT).n_ok == 2
+        assert bench.references().run(SPLIT).n_ok == 2
+        assert bench.predicted_states().run(SPLIT, bench.model(MODEL)).n_ok == 2
+        assert bench.fidelity("src").run(SPLIT, bench.model(MODEL)).n_ok == 2
+    return storage
+
+
+@pytest.fixture
+def bench(made: Path, tmp_path: Path) -> Iterator[Workbench]:
+    """A copy that the test may change."""
+    storage = tmp_path / "storage"
+    shutil.copytree(made, storage)
+    with Workbench(load_settings(storage=storage)) as workbench:
+        yield workbench
+
+
+def _cells(bench: Workbench) -> dict[str, Cell]:
+    cells = read_status(bench, models=[MODEL], splits=[SPLIT])
+    return {cell.key.asset: cell for cell in cells if cell.key.document in (None, PAPERS[0])}
+
+
+def test_what_was_made_is_fresh_and_the_rest_is_missing(bench: Workbench) -> None:
+    cells = _cells(bench)
+    made = ("raw_documents", "ocr_contexts", "context_variants", "references", "predicted_states", "source_fidelity")
+    assert {name: cells[name].state for name in made} == dict.fromkeys(made, State.FRESH)
+    assert cells["rendered_charts"].state is State.MISSING
+    assert (cells["predicted_states"].n_total, cells["predicted_states"].n_done) == (2, 2)
+    assert cells["rendered_charts"].because == ("2 of 2 instances were never computed",)
+
+
+def test_a_changed_prompt_makes_states_stale_and_scores_behind_them(
+    bench: Workbench, tmp_path: Path, made: Path
+) -> None:
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    ours = Path(__file__).parents[2] / "deepchart_dagster/generation/prompt_files/stage1.yaml"
+    (prompts / "stage1.yaml").write_text(ours.read_text() + "\n# another version\n")
+    with Workbench(load_settings(storage=bench.settings.storage, prompts=prompts)) as changed:
+        cells = _cells(changed)
+        key = PartitionKey("predicted_states", split=SPLIT, model=MODEL)
+        explanations = explain(changed, key)
+    assert cells["context_variants"].state is State.FRESH
+    assert cells["predicted_states"].state is State.STALE
+    assert cells["source_fidelity"].state is State.STALE
+    assert "predicted_states" in cells["source_fidelity"].because[0]
+    assert len(explanations) == 2
+    for explanation in explanations:
+        assert [change.part for change in explanation.changes] == ["prompt"]
+        assert explanation.changes[0].old != explanation.changes[0].new
+
+
+def test_a_lost_instance_makes_the_partition_partial(bench: Workbench) -> None:
+    folder = bench.settings.storage / "predicted_states" / SPLIT.value / MODEL
+    shutil.rmtree(next(path for path in folder.iterdir() if path.is_dir()))
+    cell = _cells(bench)["predicted_states"]
+    assert (cell.state, cell.n_done, cell.n_total) == (State.PARTIAL, 1, 2)
+    assert cell.because == ("1 of 2 instances were never computed",)
+
+
+def test_prices_and_pace_change_nothing(bench: Workbench, tmp_path: Path) -> None:
+    text = bench.settings.models_file.read_text().replace("concurrency: 16", "concurrency: 3")
+    models = tmp_path / "models.yaml"
+    models.write_text(text.replace("input_per_million: 0,", "input_per_million: 5,"))
+    with Workbench(load_settings(storage=bench.settings.storage, models_file=models, workers=1)) as other:
+        assert other.model(MODEL).concurrency == 3
+        assert _cells(other)["predicted_states"].state is State.FRESH
+
+
+def test_a_model_taken_out_is_orphaned_and_kept(bench: Workbench, tmp_path: Path) -> None:
+    text = bench.settings.models_file.read_text()
+    models = tmp_path / "models.yaml"
+    models.write_text(text.replace("\n  oracle:\n", "\n  soothsayer:\n"))
+    with Workbench(load_settings(storage=bench.settings.storage, models_file=models)) as other:
+        cells = read_status(other, models=["soothsayer"], splits=[SPLIT])
+    orphaned = {cell.key.asset for cell in cells if cell.state is State.ORPHANED}
+    assert orphaned == {"predicted_states", "source_fidelity"}
+    assert (bench.settings.storage / "predicted_states" / SPLIT.value / MODEL).is_dir()
+
+
+def test_a_text_model_has_nothing_to_do_on_reports(bench: Workbench) -> None:
+    cells = read_status(bench, models=["deepseek-v3.2"], splits=[Split.ECOSYSTEM])
+    assert {cell.state for cell in cells if cell.key.model} == {State.NOT_APPLICABLE}
+
+
+def test_verify_finds_what_was_edited_removed_or_added(bench: Workbench) -> None:
+    storage = bench.settings.storage
+    assert verify(storage).findings == ()
+    states = sorted((storage / "predicted_states" / SPLIT.value / MODEL).glob("*/state.json"))
+    states[0].write_text("{}")
+    states[1].unlink()
+    (states[1].parent / "note.txt").write_text("mine")
+    result = states[1].with_name("result.json")
+    edited = json.loads(result.read_text())
+    edited["value"]["n_source"] = 999
+    result.write_text(json.dumps(edited))
+    found = {(finding.file.name, finding.message) for finding in verify(storage).findings}
+    assert found == {
+        ("state.json", "differs from what was recorded"),
+        ("state.json", "is missing"),
+        ("note.txt", "is not part of the result"),
+        ("result.json", "was edited: its output hash does not fit its content"),
+    }
+
+
+def test_every_upstream_asset_exists_and_comes_before() -> None:
+    seen: set[str] = set()
+    for asset in NODES:
+        assert set(asset.upstream) <= seen
+        seen.add(asset.name)
+    assert set(BY_NAME) == seen
+    with pytest.raises(UsageError, match="there is no asset 'nonsense'"):
+        node("nonsense")
