@@ -1,7 +1,7 @@
 """Which sandbox tiers this host has, found by running a program in each, and choosing one.
 
-namespaces   a private root, process table and network (design: docs/architecture.md, execution)
-landlock     rules on paths and no sockets, for hosts that forbid user namespaces
+namespaces   a private root, process table and network (keeper/namespaces.py)
+landlock     rules on paths and no sockets, for hosts that forbid user namespaces (keeper/folders.py)
 trusted      limits only; never chosen unless named
 """
 

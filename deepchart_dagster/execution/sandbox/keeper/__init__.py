@@ -5,7 +5,8 @@ It is started by path, apart from the rest of the package, because it must start
     main         reads the request, drains the program's output, keeps the time, writes the report
     guard        forks the program, waits for it, ends what it left behind, collects its files
     namespaces   tier `namespaces`: a private root, process table, network
-    landlock     tier `landlock`: rules on paths, no sockets
+    folders      tiers `landlock` and `trusted`: a fresh folder of the host
+    landlock     rules on paths
     seccomp      system calls that no chart needs
     linux        the Linux calls that Python 3.11 has no name for
     request      request and report as values, and how they travel
