@@ -129,8 +129,7 @@ class RenderedChartStage:
             intent=intent_of(query, backend),
             backend=backend.value,
             prompt=self.prompts.hash(_PROMPT),
-            model=model.litellm_model,
-            parameters=model.parameters,
+            **model.identity(),
             limits=asdict(self.limits),
             runner=self.runner.identity(2, backend),
         )

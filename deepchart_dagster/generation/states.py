@@ -114,8 +114,7 @@ class PredictedStateStage:
         return {
             "version": STATE_VERSION,
             "prompt": self.prompts.hash(_PROMPT),
-            "model": model.litellm_model,
-            "parameters": model.parameters,
+            **model.identity(),
             "budget": budget_identity(model, split.modality),
             "limits": asdict(self.limits),
             "runner": self.runner.identity(1, CodeType.PYTHON),

@@ -3,8 +3,7 @@
 An answer is written to the cache before anything else happens with it: a kill at any moment loses at most
 the calls in flight. Every attempt leaves a row in the ledger.
 
-Scripted models are always asked anew: they cost nothing, and what they answer depends on this package's
-code, which no request names.
+Scripted models are always asked anew: they cost nothing, and their code can change without its version.
 """
 
 from __future__ import annotations

@@ -60,10 +60,11 @@ class ChatRequest:
 
     def key(self) -> InputKey:
         """Identity of the answer: what the provider sees, and nothing about price or pace."""
+        parts = self.model.identity()
+        parts["parameters"] = {**self.model.parameters, **self.parameters}
         return InputKey.of(
             version=REQUEST_VERSION,
-            model=self.model.litellm_model,
-            parameters={**self.model.parameters, **self.parameters},
+            **parts,
             prompt=self.prompt_hash,
             messages=[
                 {

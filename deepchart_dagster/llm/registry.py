@@ -88,6 +88,17 @@ class ModelSpec(BaseModel):
         """A program in place of a model; its results are called scripted wherever they appear."""
         return self.litellm_model.startswith(SCRIPTED_PREFIX)
 
+    def identity(self) -> dict[str, JsonValue]:
+        """What of a model its answers depend on, for keys: ``program`` (a scripted model's version) only where
+        there is one, so that the keys of answers that were paid for stay as they are."""
+        known: dict[str, JsonValue] = {"model": self.litellm_model, "parameters": self.parameters}
+        return {**known, "program": self._program_version()} if self.scripted else known
+
+    def _program_version(self) -> str | None:
+        from deepchart_dagster.llm.scripted.base import behaviour_version
+
+        return behaviour_version(self.litellm_model.removeprefix(SCRIPTED_PREFIX))
+
     def speaks(self, modality: Modality) -> bool:
         return modality in self.protocols
 

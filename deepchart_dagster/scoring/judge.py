@@ -109,7 +109,7 @@ async def all_of(tasks: Iterable[Awaitable[_Result]]) -> list[_Result]:
 
 def identity_of(model: ModelSpec) -> dict[str, JsonValue]:
     """What of a model an answer depends on, for keys; the slug since results name it."""
-    return {"slug": model.slug, "model": model.litellm_model, "parameters": model.parameters}
+    return {"slug": model.slug, **model.identity()}
 
 
 def judge_identity(judge: ModelSpec, prompts: PromptSet) -> dict[str, JsonValue]:

@@ -14,6 +14,7 @@ from deepchart_dagster.errors import ProviderTimeout, UpstreamError, UsageError
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.generation.charts import png_size
 from deepchart_dagster.generation.preview import preview
+from deepchart_dagster.llm.scripted import oracle
 
 GROWTH, MARGIN = "t/growth", "t/margin"
 NORMAL = Split.FINANCE_NORMAL
@@ -92,6 +93,15 @@ def test_a_second_run_computes_nothing(house) -> None:
     house.provider.asked.clear()
     summary = house.charts().run(NORMAL, house.model)
     assert (summary.n_reused, summary.n_total, house.provider.asked) == (2, 2, [])
+
+
+def test_a_new_version_of_a_scripted_model_draws_anew(house, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.model = house.model.model_copy(update={"litellm_model": "scripted/oracle"})
+    run_both(house)
+    assert house.charts().run(NORMAL, house.model).n_computed == 0
+    monkeypatch.setattr(oracle, "VERSION", "another")
+    assert house.charts().run(NORMAL, house.model).n_computed == 2
+    assert house.result(CHARTS).key_parts["program"] == "another"
 
 
 def test_the_same_j_from_another_answer_is_not_drawn_again(house) -> None:

@@ -19,6 +19,7 @@ from deepchart_dagster.execution.model import Limits
 from deepchart_dagster.generation.prompts import OUR_FOLDER, PromptSet
 from deepchart_dagster.llm.model import ImagePart
 from deepchart_dagster.llm.registry import Prices
+from deepchart_dagster.llm.scripted import misreads, oracle
 
 GROWTH, MARGIN, REPORT = "t/growth", "t/margin", "t/report"
 NORMAL = Split.FINANCE_NORMAL
@@ -246,6 +247,24 @@ def changed(house, before: dict[str, InputKey]) -> set[str]:
     """Names of the key parts that changed, over both instances."""
     after = {work.uid: work.key for work in house.states().plan(NORMAL, house.model)}
     return {name for uid, key in after.items() for name in changed_parts(before[uid].parts, key.parts)}
+
+
+def test_a_new_version_of_a_scripted_model_makes_its_states_stale(house, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.model = house.model.model_copy(update={"litellm_model": "scripted/oracle"})
+    misreading = house.model.model_copy(update={"litellm_model": "scripted/misreads"})
+    house.states().run(NORMAL, house.model)
+    assert house.states().run(NORMAL, house.model).n_reused == 2
+    before = {work.uid: work.key for work in house.states().plan(NORMAL, house.model)}
+    misread_before = [work.key for work in house.states().plan(NORMAL, misreading)]
+
+    monkeypatch.setattr(oracle, "VERSION", "another")
+
+    assert changed(house, before) == {"program"}
+    assert house.states().run(NORMAL, house.model).n_computed == 2
+    assert house.result(ASSET).key_parts["program"] == "another"
+    # A version of the misreads names the oracle's, when its module is loaded.
+    monkeypatch.setattr(misreads, "VERSION", "1, oracle another")
+    assert all(old != new.key for old, new in zip(misread_before, house.states().plan(NORMAL, misreading), strict=True))
 
 
 def test_the_key_holds_what_the_output_depends_on_and_nothing_else(house, tmp_path: Path) -> None:

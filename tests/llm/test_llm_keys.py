@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from deepchart_dagster.llm.cache import summarised_parts
 from deepchart_dagster.llm.model import ChatRequest, ImagePart, Message, TextPart
 from deepchart_dagster.llm.registry import ModelSpec, Prices
+from deepchart_dagster.llm.scripted import oracle
 
 texts = st.text(max_size=30)
 images = st.builds(
@@ -101,6 +102,21 @@ def test_model_prompt_and_repeat_change_the_key():
         key(messages=(Message.text("system", "q"),)),
     ]
     assert len(set(keys)) == len(keys)
+
+
+def test_the_version_of_a_program_is_in_its_key_and_in_no_other(monkeypatch):
+    scripted = {"litellm_model": "scripted/oracle"}
+    assert ask(scripted).key().parts["program"] == oracle.VERSION
+    assert ask({"litellm_model": "scripted/nobody"}).key().parts["program"] is None
+    before, real = key(scripted), key()
+    monkeypatch.setattr(oracle, "VERSION", "another")
+    assert key(scripted) != before
+    assert key() == real
+
+
+def test_the_keys_of_answers_that_were_paid_for_stay_as_they_are():
+    """The digest stands in users' caches: were it another, every answer would be paid for again."""
+    assert key() == "k1-7e0d2b5026f18010ae0f3b1620806f1c46602738f571ed6edf6c379d4f4f20eb"
 
 
 def test_a_text_never_passes_for_an_image():

@@ -18,8 +18,14 @@ from deepchart_dagster.llm.ledger import read_ledger
 from deepchart_dagster.llm.litellm_library import litellm_library
 from deepchart_dagster.llm.model import ChatRequest, ImagePart, Message, TextPart
 from deepchart_dagster.llm.registry import ModelSpec, Prices
-from deepchart_dagster.llm.scripted.base import BEHAVIOURS, ScriptedReply, ScriptedRequest
-from deepchart_dagster.llm.scripted.provider import load_behaviour
+from deepchart_dagster.llm.scripted.base import (
+    BEHAVIOURS,
+    ScriptedReply,
+    ScriptedRequest,
+    behaviour_version,
+    load_behaviour,
+)
+from deepchart_dagster.llm.scripted.questions import QUESTIONS_VERSION
 from deepchart_dagster.llm.wire import from_wire, to_wire
 
 PARAMETERS = {"rate": 0.5, "seed": 2026, "share": 0.25, "temperature": 0, "n": 3, "names": ["a"]}
@@ -43,7 +49,7 @@ def behave(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[ScriptedReques
             return answer(request)
 
         module = types.ModuleType("probe_behaviour")
-        module.__dict__["collect"] = collect
+        module.__dict__.update(collect=collect, VERSION="1")
         monkeypatch.setitem(sys.modules, "probe_behaviour", module)
         monkeypatch.setitem(BEHAVIOURS, "probe", "probe_behaviour:collect")
         return seen
@@ -187,6 +193,24 @@ def test_an_image_url_that_cannot_be_read(url):
 @pytest.mark.parametrize("name", ["rubric-writer", "judge", "oracle", "misreads"])
 def test_every_named_behaviour_exists(name):
     assert callable(load_behaviour(name))
+
+
+@pytest.mark.parametrize("name", BEHAVIOURS)
+def test_every_behaviour_has_a_version_of_its_own(name):
+    module = load_behaviour(name).__module__
+    assert behaviour_version(name) == sys.modules[module].VERSION
+    assert behaviour_version(name).startswith("1")
+
+
+def test_what_uses_the_work_of_another_says_so_in_its_version():
+    assert behaviour_version("misreads").endswith(f"oracle {behaviour_version('oracle')}")
+    assert behaviour_version("judge").endswith(f"questions {QUESTIONS_VERSION}")
+    assert behaviour_version("rubric-writer").endswith(f"questions {QUESTIONS_VERSION}")
+
+
+def test_nobody_has_no_version():
+    assert behaviour_version("nobody") is None
+    assert behaviour_version("") is None
 
 
 FIRST_CALL = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from deepchart_dagster.artifacts.results import Outcome, Problem, Status
 from deepchart_dagster.benchmark.model import References, Split
 from deepchart_dagster.errors import BadProviderAnswer, ProviderError, UpstreamError
 from deepchart_dagster.llm.model import ChatRequest, TextPart
+from deepchart_dagster.llm.scripted import judge, rubric_writer
 from deepchart_dagster.scoring.rubric_writing import Aspect, read_questions
 from deepchart_dagster.scoring.rubrics import Rubric
 
@@ -89,6 +91,16 @@ def test_the_key_holds_chart_intent_prompts_writer_and_judge_and_nothing_of_pric
     house.add(house.query("q1", chart_layout="two panels"))
     keys.add(key())
     assert len(keys) == 5
+
+
+@pytest.mark.parametrize("program", [rubric_writer, judge])
+def test_a_new_version_of_scripted_writer_or_judge_makes_rubrics_stale(
+    house: Any, monkeypatch: pytest.MonkeyPatch, program: ModuleType
+) -> None:
+    house.rubrics().run(SPLIT)
+    assert house.rubrics().run(SPLIT).n_computed == 0
+    monkeypatch.setattr(program, "VERSION", "another")
+    assert house.rubrics().run(SPLIT).n_computed == 1
 
 
 def test_the_writer_reads_the_filled_purpose_and_no_member_that_the_record_lacks(house: Any) -> None:

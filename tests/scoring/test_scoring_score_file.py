@@ -185,8 +185,12 @@ def test_what_is_no_json_number_never_counts_on_either_side(tmp_path: Path) -> N
     for scorer in ("paper", "upstream"):
         score = score_file(reference, None, state, scorer)
         assert score["src"] == {
-            **{"precision": 1.0, "recall": 1.0, "f1": 1.0},
-            **{"n_reference": 2, "n_predicted": 2, "n_matched": 2},
+            "precision": 1.0,
+            "recall": 1.0,
+            "f1": 1.0,
+            "n_reference": 2,
+            "n_predicted": 2,
+            "n_matched": 2,
         }
         assert score["diagnosis"] == []
 

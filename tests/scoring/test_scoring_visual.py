@@ -12,6 +12,7 @@ from deepchart_dagster.benchmark.model import Modality, References, Split
 from deepchart_dagster.errors import ProviderError, ProviderTimeout, UpstreamError
 from deepchart_dagster.llm.model import ChatRequest, TextPart
 from deepchart_dagster.llm.registry import BenchmarkJudges, ModelSpec
+from deepchart_dagster.llm.scripted import judge
 from deepchart_dagster.scoring.judge import Verdict
 from deepchart_dagster.scoring.rubric_writing import Aspect, RubricItem
 from deepchart_dagster.scoring.visual import Judged, visual_accuracy
@@ -185,6 +186,15 @@ def test_a_second_run_asks_nothing_and_a_changed_chart_is_judged_anew(judged_hou
     house.chart("q1", house.bar_chart(30.0, 10.0, 20.0, 5.0), house.png_of(3))
     assert run(house).n_computed == 1
     assert house.client.count("judge") == 13
+
+
+def test_a_new_version_of_the_scripted_judge_judges_anew(judged_house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = judged_house
+    house.chart("q1", house.bar_chart(30.0, 10.0, 20.0, 50.0), house.png_of(2))
+    run(house)
+    assert run(house).n_computed == 0
+    monkeypatch.setattr(judge, "VERSION", "another")
+    assert run(house).n_computed == 1
 
 
 def test_the_same_picture_of_another_model_costs_nothing(judged_house: Any) -> None:

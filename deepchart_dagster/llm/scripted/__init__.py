@@ -3,7 +3,7 @@
 They stand behind the same litellm path as real models (a custom provider, ``scripted/<name>``) and see
 only what a model would see: the messages, and for an image what the evidence store knows of its bytes.
 
-base            what a scripted model is given and what it answers
+base            what a scripted model is given, what it answers, which version of its program answers
 provider        the litellm provider behind ``scripted/<name>``
 rubric_writer   questions that are true of the chart in the picture
 judge           answers to such questions; anything else is "unclear"

@@ -7,8 +7,11 @@ It looks the picture up by its bytes. Yes or No for a question that it understan
 from __future__ import annotations
 
 from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
-from deepchart_dagster.llm.scripted.questions import parse_question
+from deepchart_dagster.llm.scripted.questions import QUESTIONS_VERSION, parse_question
 from deepchart_dagster.llm.scripted.sight import chart_seen, line_after
+
+# Changes with what the judge answers.
+VERSION = f"1, questions {QUESTIONS_VERSION}"
 
 QUESTION_MARKER = "Question:"
 

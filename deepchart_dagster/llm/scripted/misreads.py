@@ -36,8 +36,12 @@ from deepchart_dagster.artifacts.files import path_segment, write_json
 from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.lookups import Found, MisreadKind, Neighbour, Number
 from deepchart_dagster.llm.scripted.oracle import UNKNOWN, drawn, read_sources
+from deepchart_dagster.llm.scripted.oracle import VERSION as ORACLE_VERSION
 from deepchart_dagster.llm.scripted.recipes import KnownQuery, recognise
 from deepchart_dagster.llm.scripted.sent_context import asks_for_chart, context_hash, text_of
+
+# Changes with what is misread, and with what the oracle reads.
+VERSION = f"1, oracle {ORACLE_VERSION}"
 
 INJECTION_FORMAT = "deepchart-injection/1"
 _SLIP = 1000

@@ -14,6 +14,9 @@ from deepchart_dagster.llm.scripted.lookups import Found, find_all
 from deepchart_dagster.llm.scripted.recipes import KnownQuery, recognise
 from deepchart_dagster.llm.scripted.sent_context import asks_for_chart, asks_for_html, passages, stage2_data, text_of
 
+# Changes with what the oracle answers: its code, the look-ups, the recipes of the mini queries.
+VERSION = "1"
+
 UNKNOWN = ScriptedReply("I know only the charts of the mini benchmark, and this is none of them.", "refusal")
 _NO_DATA = ScriptedReply("There is no JSON after the data line, so there is nothing to draw.", "refusal")
 _NO_HTML = ScriptedReply("I draw with Python only.", "refusal")

@@ -7,16 +7,15 @@ parameters come in ``extra_body``, which litellm hands through untouched.
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.errors import DeepChartError, ProviderRefusedRequest
 from deepchart_dagster.llm.model import ImagePart, Message
 from deepchart_dagster.llm.redaction import redact
-from deepchart_dagster.llm.scripted.base import BEHAVIOURS, Behaviour, ScriptedReply, ScriptedRequest
+from deepchart_dagster.llm.scripted.base import Behaviour, ScriptedReply, ScriptedRequest, load_behaviour
 from deepchart_dagster.llm.wire import from_wire
 
 PROVIDER = "scripted"
@@ -47,7 +46,7 @@ def scripted_provider() -> Any:
 
 def _complete(call: Mapping[str, Any]) -> Any:
     name = str(call["model"])
-    behaviour = load_behaviour(name)
+    program = load_behaviour(name)
     storage = Path(call["api_base"])
     request = ScriptedRequest(
         messages=from_wire(call["messages"]),
@@ -55,18 +54,7 @@ def _complete(call: Mapping[str, Any]) -> Any:
         evidence=EvidenceStore(storage),
         storage=storage,
     )
-    return _response(call["model_response"], name, request.messages, _reply(name, behaviour, request))
-
-
-def load_behaviour(name: str) -> Behaviour:
-    """Raises ProviderRefusedRequest with the known names."""
-    target = BEHAVIOURS.get(name)
-    if target is None:
-        raise ProviderRefusedRequest(
-            f"there is no scripted model {name!r}.", remedy=f"Known: {', '.join(BEHAVIOURS)}.", status=404
-        )
-    module, _, function = target.partition(":")
-    return cast(Behaviour, getattr(importlib.import_module(module), function))
+    return _response(call["model_response"], name, request.messages, _reply(name, program, request))
 
 
 def _parameters(optional: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,9 +62,9 @@ def _parameters(optional: Mapping[str, Any]) -> dict[str, Any]:
     return dict(body.get("parameters") or {})
 
 
-def _reply(name: str, behaviour: Behaviour, request: ScriptedRequest) -> ScriptedReply:
+def _reply(name: str, program: Behaviour, request: ScriptedRequest) -> ScriptedReply:
     try:
-        return behaviour(request)
+        return program(request)
     except DeepChartError:
         raise
     except Exception as error:

@@ -16,8 +16,11 @@ from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.drawing import Drawing
 from deepchart_dagster.llm.scripted.forms import Form
 from deepchart_dagster.llm.scripted.proposals import compliance, presentation, topology
-from deepchart_dagster.llm.scripted.questions import parse_question
+from deepchart_dagster.llm.scripted.questions import QUESTIONS_VERSION, parse_question
 from deepchart_dagster.llm.scripted.sight import chart_seen, line_after, lines_of
+
+# Changes with what is asked, and in which order.
+VERSION = f"1, questions {QUESTIONS_VERSION}"
 
 ASPECT_MARKER = "Aspect:"
 _LIST_MARKER = "- "
