@@ -62,6 +62,11 @@ class Step:
     scope: tuple[str, ...]
     shared: bool = False
 
+    @classmethod
+    def own(cls, asset: str, *partition: str) -> Step:
+        """A partition whose results belong to it alone: they lie under its own names."""
+        return cls(asset=asset, partition=partition, scope=partition)
+
 
 @dataclass(frozen=True)
 class InstanceProblem:

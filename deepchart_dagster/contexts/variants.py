@@ -92,7 +92,7 @@ class ContextVariantStage:
         return [self._work(instance, last) for instance in self.library.instances(split)]
 
     def run(self, split: Split, progress: Progress | None = None) -> StepSummary:
-        step = Step(asset=CONTEXT_VARIANTS, partition=(split.value,), scope=(split.value,))
+        step = Step.own(CONTEXT_VARIANTS, split.value)
         return run_step(self.store, step, self.plan(split), progress=progress)
 
     def _work(self, instance: Instance, last: _LastReport) -> Work:

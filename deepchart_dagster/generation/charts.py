@@ -16,12 +16,13 @@ from pydantic import JsonValue
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_bytes
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import write_bytes, write_json
+from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
-from deepchart_dagster.errors import MissingInputError, StorageError, UpstreamError
+from deepchart_dagster.errors import StorageError, UpstreamError
 from deepchart_dagster.execution.model import Limits, ProgramRunner
 from deepchart_dagster.generation.asking import (
     Asking,
@@ -74,30 +75,19 @@ class RenderedChartStage:
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""
-        scope = (split.value, model.slug)
-        return run_step(
-            self.store,
-            Step(asset=CHART_ASSET, partition=scope, scope=scope),
-            self.plan(split, model),
-            concurrency=model.concurrency + self.workers,
-            progress=progress,
-        )
+        step = Step.own(CHART_ASSET, split.value, model.slug)
+        at_once = model.concurrency + self.workers
+        return run_step(self.store, step, self.plan(split, model), concurrency=at_once, progress=progress)
 
     def request(self, instance: Instance, model: ModelSpec) -> ChatRequest:
-        """The exact request. Raises UpstreamError where stage 1 left no valid J, MissingInputError without its file."""
-        result = self._state_result(instance, model)
-        if result.status is not Status.OK:
+        """The exact request. Raises UpstreamError where stage 1 left no valid J, or its file was changed."""
+        state = self._state(instance, model)
+        if state.status is not Status.OK:
             raise UpstreamError(
                 f"{instance.uid}: stage 1 of {model.slug} in {instance.split.value} left no valid J "
-                f"({result.problem.kind if result.problem else result.status.value}); stage 2 is not asked."
+                f"({state.problem.kind if state.problem else state.status.value}); stage 2 is not asked."
             )
-        path = self.store.folder(STATE_ASSET, (instance.split.value, model.slug), instance.uid) / STATE_NAME
-        try:
-            json_data = path.read_bytes().decode("utf-8-sig").strip()
-        except OSError as error:
-            raise MissingInputError(
-                f"{path} cannot be read.", remedy=f"Materialise {STATE_ASSET} for this partition again."
-            ) from error
+        json_data = read_output(self.store, state, STATE_NAME).decode("utf-8-sig").strip()
         backend = self._backend(instance.query)
         messages = self.prompts.messages(
             _PROMPT, code_type=backend.value, **intent_of(instance.query, backend), json_data=json_data
@@ -109,7 +99,7 @@ class RenderedChartStage:
 
     def _work(self, instance: Instance, model: ModelSpec, gates: Gates) -> Work:
         try:
-            state = self._state_result(instance, model)
+            state = self._state(instance, model)
         except (UpstreamError, StorageError) as error:
             return Work(uid=instance.uid, key=InputKey.of(version=CHART_VERSION, state=None), blocked=error)
         if state.status is not Status.OK:
@@ -155,16 +145,8 @@ class RenderedChartStage:
         width, height = png_size(made.output)
         return {"backend": backend.value, "width": width, "height": height}
 
-    def _state_result(self, instance: Instance, model: ModelSpec) -> InstanceResult:
-        scope = (instance.split.value, model.slug)
-        result = self.store.read(STATE_ASSET, scope, instance.uid)
-        if result is None or result.is_error:
-            reason = result.problem.message if result and result.problem else "it has not been made."
-            raise UpstreamError(
-                f"{instance.uid} has no predicted state of {model.slug} in {instance.split.value}: {reason}",
-                remedy=f"Materialise {STATE_ASSET} for {instance.split.value} and {model.slug}.",
-            )
-        return result
+    def _state(self, instance: Instance, model: ModelSpec) -> InstanceResult:
+        return usable_result(self.store, STATE_ASSET, (instance.split.value, model.slug), instance.uid)
 
 
 def _not_asked(instance: Instance, state: InstanceResult) -> Work:

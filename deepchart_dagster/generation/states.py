@@ -15,6 +15,7 @@ from pydantic import JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import write_bytes
+from deepchart_dagster.artifacts.inputs import output_file, read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -85,14 +86,9 @@ class PredictedStateStage:
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""
-        scope = (split.value, model.slug)
-        return run_step(
-            self.store,
-            Step(asset=STATE_ASSET, partition=scope, scope=scope),
-            self.plan(split, model),
-            concurrency=model.concurrency + self.workers,
-            progress=progress,
-        )
+        step = Step.own(STATE_ASSET, split.value, model.slug)
+        at_once = model.concurrency + self.workers
+        return run_step(self.store, step, self.plan(split, model), concurrency=at_once, progress=progress)
 
     def request(self, instance: Instance, model: ModelSpec) -> StateRequest:
         """The exact request. Reads the stored context; raises UpstreamError, MissingInputError, ConfigurationError."""
@@ -150,30 +146,23 @@ class PredictedStateStage:
         return _state_outcome(attempt.ended.output, needs_derived, folder, attempt.observations)
 
     def _context_result(self, instance: Instance) -> InstanceResult:
-        result = self.store.read(_CONTEXT_ASSET, (instance.split.value,), instance.uid)
-        if result is None or result.status is not Status.OK:
-            reason = result.problem.message if result and result.problem else "it has not been made"
-            raise UpstreamError(
-                f"{instance.uid} has no context in {instance.split.value}: {reason}",
-                remedy=f"Materialise {_CONTEXT_ASSET} for {instance.split.value}.",
-            )
-        return result
+        return usable_result(self.store, _CONTEXT_ASSET, (instance.split.value,), instance.uid)
 
     def _context(self, instance: Instance) -> tuple[ModelContext, Path]:
-        self._context_result(instance)
-        folder = self.store.folder(_CONTEXT_ASSET, (instance.split.value,), instance.uid)
-        path = folder / _CONTEXT_NAME
+        result = self._context_result(instance)
+        path = output_file(self.store, result, _CONTEXT_NAME)
+        data = read_output(self.store, result, _CONTEXT_NAME)
         try:
-            context = ModelContext.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
-            raise MissingInputError(
-                f"{path} cannot be read.", remedy=f"Materialise {_CONTEXT_ASSET} for {instance.split.value} again."
+            context = ModelContext.model_validate_json(data)
+        except ValidationError as error:
+            raise UpstreamError(
+                f"{path} is no context: {error.errors()[0]['msg']}.", remedy=f"Materialise {_CONTEXT_ASSET} again."
             ) from error
         if not context.files and not context.chunks:
             raise MissingInputError(
                 f"{path} names neither a text nor a picture.", remedy="Check the query's documents."
             )
-        return context, folder
+        return context, path.parent
 
     def _needs_derived(self, query: Query) -> bool:
         """Whether a valid J has derived data: where the reference has (METRICS, validity)."""

@@ -12,8 +12,6 @@ rubric_writing
 judge        one question and one chart a call
 visual       VAS
 execution    ER
-inputs       results of the steps before that a score can be made from
-stored       their output files, read only while they are what the step left
 metered      what the calls of one instance took
 score_file   one predicted state against reference files
 """

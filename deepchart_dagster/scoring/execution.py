@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import InputKey
+from deepchart_dagster.artifacts.inputs import usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Problem, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import InfrastructureError
+from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.llm.registry import ModelSpec
-from deepchart_dagster.scoring.inputs import asked_instances, usable_result
 
 EXECUTION_VERSION = "1"
 ASSET = "execution_rate"
@@ -36,8 +37,7 @@ class ExecutionStage:
         return [self._work(instance.uid, scope) for instance in asked_instances(self.library, split, model)]
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        scope = (split.value, model.slug)
-        step = Step(asset=ASSET, partition=scope, scope=scope)
+        step = Step.own(ASSET, split.value, model.slug)
         return run_step(self.store, step, self.plan(split, model), progress=progress)
 
     def _work(self, uid: str, scope: tuple[str, ...]) -> Work:

@@ -22,6 +22,7 @@ from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import write_json
+from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Problem, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -30,12 +31,11 @@ from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.benchmark.numbers import numeric_leaves, unread_numbers
 from deepchart_dagster.benchmark.state import Side, StatePart, find_part, invalidity, load_state
 from deepchart_dagster.errors import BenchmarkFormatError, InfrastructureError
+from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.generation.states import STATE_ASSET, STATE_NAME
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.scoring.diagnosis import Diagnosed, diagnose
-from deepchart_dagster.scoring.inputs import asked_instances, usable_result
 from deepchart_dagster.scoring.matching import Pair, match
-from deepchart_dagster.scoring.stored import read_output
 from deepchart_dagster.scoring.tables import read_reference
 from deepchart_dagster.scoring.upstream import match_nearest, upstream_leaves, upstream_reference
 
@@ -135,8 +135,7 @@ class FidelityStage:
         return [self._work(instance.uid, scope) for instance in asked_instances(self.library, split, model)]
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        scope = (split.value, model.slug)
-        step = Step(asset=ASSETS[self.side], partition=scope, scope=scope)
+        step = Step.own(ASSETS[self.side], split.value, model.slug)
         return run_step(self.store, step, self.plan(split, model), progress=progress)
 
     def _work(self, uid: str, scope: tuple[str, ...]) -> Work:

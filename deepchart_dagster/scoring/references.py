@@ -28,6 +28,7 @@ from deepchart_dagster.artifacts.bounded_json import decoded, load_json
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_file, sha256_text
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import storage_errors, write_bytes, write_json
+from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -37,8 +38,6 @@ from deepchart_dagster.benchmark.state import Side, content_of, invalidity, load
 from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, MissingInputError, UpstreamError
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.scoring.fidelity import compare
-from deepchart_dagster.scoring.inputs import usable_result
-from deepchart_dagster.scoring.stored import read_output
 from deepchart_dagster.scoring.tables import REFERENCE_MAX_BYTES, read_bounded, read_reference
 
 REFERENCE_VERSION = "1"

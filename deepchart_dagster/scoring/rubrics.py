@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import write_json
+from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -33,11 +34,9 @@ from deepchart_dagster.generation.asking import first_backend, intent_of
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.model import ChatModel, ChatRequest
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec
-from deepchart_dagster.scoring.inputs import usable_result
 from deepchart_dagster.scoring.judge import all_of, identity_of, judge_identity
 from deepchart_dagster.scoring.metered import MeteredModel
 from deepchart_dagster.scoring.rubric_writing import Aspect, RubricAuthor, RubricItem
-from deepchart_dagster.scoring.stored import read_output
 
 RUBRIC_VERSION = "1"
 RUBRIC_NAME = "rubric.json"

@@ -20,21 +20,21 @@ from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import write_json_lines
+from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Problem, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Query, Split
 from deepchart_dagster.errors import DeepChartError
+from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.model import ChatModel, ChatRequest
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec
-from deepchart_dagster.scoring.inputs import asked_instances, usable_result
 from deepchart_dagster.scoring.judge import Verdict, judge_identity, judge_questions, judge_request
 from deepchart_dagster.scoring.metered import MeteredModel
 from deepchart_dagster.scoring.rubric_writing import Aspect, RubricItem
 from deepchart_dagster.scoring.rubrics import CHART_NAME, RUBRIC_NAME, Rubric
-from deepchart_dagster.scoring.stored import read_output
 
 VISUAL_ACCURACY_VERSION = "1"
 VERDICTS_NAME = "verdicts.jsonl"
@@ -108,8 +108,7 @@ class VisualAccuracyStage:
         return [self._work(instance.query, scope) for instance in asked_instances(self.library, split, model)]
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        scope = (split.value, model.slug)
-        step = Step(asset="visual_accuracy", partition=scope, scope=scope)
+        step = Step.own("visual_accuracy", split.value, model.slug)
         return run_step(self.store, step, self.plan(split, model), concurrency=self.concurrency, progress=progress)
 
     def requests(self, query: Query, split: Split, model: ModelSpec) -> list[ChatRequest]:

@@ -70,7 +70,7 @@ def test_an_error_of_stage_1_is_an_error_here_too(house) -> None:
     summary = run_both(house)
     assert (summary.n_error, summary.n_failed) == (2, 0)
     assert {problem.kind for problem in summary.errors} == {"UpstreamError"}
-    assert "Materialise predicted_states for finance-normal and m" in summary.errors[0].message
+    assert "Materialise predicted_states finance-normal|m again." in summary.errors[0].message
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,16 @@ def test_a_second_run_computes_nothing(house) -> None:
     house.provider.asked.clear()
     summary = house.charts().run(NORMAL, house.model)
     assert (summary.n_reused, summary.n_total, house.provider.asked) == (2, 2, [])
+
+
+def test_a_state_that_somebody_edited_is_not_drawn(house) -> None:
+    house.states().run(NORMAL, house.model)
+    path = house.folder(STATES) / "state.json"
+    path.write_text(path.read_text().replace("100.0", "999.0"))
+    summary = house.charts().run(NORMAL, house.model)
+    assert (summary.n_ok, summary.n_error) == (1, 1)
+    assert "state.json was changed after predicted_states made it" in summary.errors[0].message
+    assert [request.purpose for request in house.provider.asked].count("stage2") == 1
 
 
 def test_a_new_version_of_a_scripted_model_draws_anew(house, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,7 +186,7 @@ def test_a_missing_context_blocks_that_instance_only(house) -> None:
     summary = house.states().run(NORMAL, house.model)
     assert (summary.n_ok, summary.n_error) == (1, 1)
     assert summary.errors[0].uid == MARGIN
-    assert "Materialise context_variants for finance-normal" in summary.errors[0].message
+    assert "Materialise context_variants finance-normal first." in summary.errors[0].message
     assert len(house.provider.asked) == 1
 
 
@@ -201,8 +201,8 @@ def test_a_missing_context_file_is_named(house) -> None:
 def test_a_damaged_context_names_its_file(house) -> None:
     (house.store.folder("context_variants", ("finance-normal",), MARGIN) / "context.json").write_text("{", "utf-8")
     summary = house.states().run(NORMAL, house.model)
-    assert [(problem.uid, problem.kind) for problem in summary.errors] == [(MARGIN, "MissingInputError")]
-    assert "context.json cannot be read" in summary.errors[0].message
+    assert [(problem.uid, problem.kind) for problem in summary.errors] == [(MARGIN, "UpstreamError")]
+    assert "context.json was changed after context_variants made it" in summary.errors[0].message
 
 
 class Busy:
