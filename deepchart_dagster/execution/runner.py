@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 import threading
+import weakref
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -146,37 +147,39 @@ class LocalRunner:
 
     def _prepare_python(self) -> tuple[Runtime, Keepers]:
         with self._lock:
-            if self._keepers is None or self._runtime is None:
-                self._runtime = Runtime.prepare()
-                self._keepers = Keepers(self._runtime.code)
+            runtime, keepers = self._start_machinery()
             if not self._tier:
-                self._tier = tiers.choose(self._wanted_tier, self._probe)
-                self._font_list = self._runtime.font_list(self._cache or _user_cache(), self._run_own)
-            return self._runtime, self._keepers
+                tier = tiers.choose(self._wanted_tier, self._probe)
+                self._font_list = runtime.font_list(self._cache or _user_cache(), lambda s: self._run_own(s, tier))
+                self._tier = tier
+            return runtime, keepers
+
+    def _start_machinery(self) -> tuple[Runtime, Keepers]:
+        if self._keepers is None or self._runtime is None:
+            self._runtime = Runtime.prepare()
+            self._keepers = Keepers(self._runtime.code)
+            weakref.finalize(self, self._runtime.remove)  # for a runner that nobody closes
+        return self._runtime, self._keepers
 
     def probe_tiers(self) -> list[tiers.TierState]:
         """The state of every tier on this host."""
         with self._lock:
-            if self._runtime is None:
-                self._runtime = Runtime.prepare()
-                self._keepers = Keepers(self._runtime.code)
+            self._start_machinery()
             return [tiers.examine(tier, self._probe) for tier in tiers.TIERS]
 
     def _probe(self, tier: str) -> Report:
-        assert self._runtime is not None
-        assert self._keepers is not None
+        runtime, keepers = self._start_machinery()
         program = Program(tiers.PROBE.decode(), 1, CodeType.PYTHON, _PROBE_LIMITS)
-        return self._keepers.run(_request(program, tier, self._runtime, None), tiers.PROBE)
+        return keepers.run(_request(program, tier, runtime, None), tiers.PROBE)
 
-    def _run_own(self, source: str) -> bytes:
+    def _run_own(self, source: str, tier: str) -> bytes:
         """Runs a program of ours in the sandbox, for its output."""
-        assert self._runtime is not None
-        assert self._keepers is not None
+        runtime, keepers = self._start_machinery()
         program = Program(source, 1, CodeType.PYTHON, _FONT_LIMITS)
-        report = self._keepers.run(_request(program, self._tier, self._runtime, None), source.encode())
+        report = keepers.run(_request(program, tier, runtime, None), source.encode())
         if report.wait_status != 0 or report.output_state != "ok":
             raise SandboxUnavailable(
-                f"matplotlib does not start in the sandbox ({self._tier}): {report.stderr_tail.strip()[-500:]}",
+                f"matplotlib does not start in the sandbox ({tier}): {report.stderr_tail.strip()[-500:]}",
                 remedy="Check that the virtual environment is complete and readable by this user.",
             )
         return report.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -233,7 +234,9 @@ from deepchart_dagster.execution.runner import LocalRunner
 source = "import os\\nos.execv('/usr/bin/sleep', ['sleep', '{marker}'])"
 LocalRunner().run(Program(source, 1, CodeType.PYTHON, Limits(wall_s=60)))
 """
-    with subprocess.Popen([sys.executable, "-c", driver], cwd=project_root, stdin=subprocess.DEVNULL) as asker:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", driver]
+    with subprocess.Popen(command, cwd=project_root, stdin=subprocess.DEVNULL, env=environment) as asker:
         assert _eventually(lambda: _is_running(marker))
         asker.kill()
     assert _eventually(lambda: not _is_running(marker))
@@ -256,6 +259,13 @@ def _eventually(holds: Callable[[], bool], within_s: float = 30.0) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+def test_a_runner_that_nobody_closes_leaves_no_folder(project_root: Path, tmp_path: Path) -> None:
+    driver = "from deepchart_dagster.execution.runner import LocalRunner; print(LocalRunner().tier)"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", driver], cwd=project_root, check=True, env=environment)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_trusted_runs_without_walls_and_says_so(project_root: Path) -> None:
