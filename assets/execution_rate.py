@@ -2,9 +2,9 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check
-from assets.rows import export_rows
-from deepchart_dagster.partitions import ModelSplit, model_splits
+from assets.model_split import materialized_model_split
+from assets.outcome import no_errors_check
+from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.scoring.execution import EXECUTION_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
 
@@ -20,12 +20,5 @@ from resources import BenchmarkResource, ModelsResource, StorageResource, open_w
 def execution_rate(
     context: dg.AssetExecutionContext, storage: StorageResource, benchmark: BenchmarkResource, models: ModelsResource
 ) -> dg.MaterializeResult:
-    key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models) as bench:
-        summary = bench.execution_rate().run(key.split, bench.model(key.model))
-        export_rows(bench, "execution_rate", key)
-        return materialized(
-            summary,
-            means=["executed"],
-            where=bench.settings.storage / "execution_rate" / key.split.value / key.model,
-        )
+        return materialized_model_split(context, bench, bench.execution_rate(), means=["executed"])

@@ -2,10 +2,10 @@
 
 import dagster as dg
 
-from assets.outcome import bounded_check, materialized, no_errors_check
-from assets.rows import export_rows
+from assets.model_split import materialized_model_split
+from assets.outcome import no_errors_check
 from deepchart_dagster.benchmark.state import Side
-from deepchart_dagster.partitions import ModelSplit, model_splits
+from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.scoring.fidelity import FIDELITY_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
 
@@ -31,16 +31,9 @@ def _fidelity_asset(name: str, side: Side, description: str) -> dg.AssetsDefinit
         benchmark: BenchmarkResource,
         models: ModelsResource,
     ) -> dg.MaterializeResult:
-        key = ModelSplit.of(context)
         with open_workbench(storage, benchmark, models) as bench:
-            summary = bench.fidelity(side).run(key.split, bench.model(key.model))
-            export_rows(bench, name, key)
-            return materialized(
-                summary,
-                means=["f1", "precision", "recall"],
-                where=bench.settings.storage / name / key.split.value / key.model,
-                checks=[bounded_check(IN_RANGE, summary, "f1")],
-            )
+            means = ["f1", "precision", "recall"]
+            return materialized_model_split(context, bench, bench.fidelity(side), means=means, bounded={IN_RANGE: "f1"})
 
     return fidelity
 

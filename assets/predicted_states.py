@@ -2,10 +2,10 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check, progress_log
-from assets.rows import export_rows
+from assets.model_split import materialized_model_split
+from assets.outcome import no_errors_check
 from deepchart_dagster.generation.states import STATE_VERSION
-from deepchart_dagster.partitions import ModelSplit, model_splits
+from deepchart_dagster.partitions import model_splits
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
 
 
@@ -25,14 +25,5 @@ def predicted_states(
     models: ModelsResource,
     sandbox: SandboxResource,
 ) -> dg.MaterializeResult:
-    key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models, sandbox) as bench:
-        model = bench.model(key.model)
-        summary = bench.predicted_states().run(key.split, model, progress=progress_log(context))
-        export_rows(bench, "predicted_states", key)
-        return materialized(
-            summary,
-            means=["n_source", "n_derived"],
-            where=bench.settings.storage / "predicted_states" / key.split.value / key.model,
-            metadata={"scripted": dg.MetadataValue.bool(model.scripted)},
-        )
+        return materialized_model_split(context, bench, bench.predicted_states(), means=["n_source", "n_derived"])

@@ -2,10 +2,10 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check, progress_log
-from assets.rows import export_rows
+from assets.model_split import materialized_model_split
+from assets.outcome import no_errors_check
 from deepchart_dagster.generation.charts import CHART_VERSION
-from deepchart_dagster.partitions import ModelSplit, model_splits
+from deepchart_dagster.partitions import model_splits
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
 
 
@@ -25,13 +25,5 @@ def rendered_charts(
     models: ModelsResource,
     sandbox: SandboxResource,
 ) -> dg.MaterializeResult:
-    key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models, sandbox) as bench:
-        model = bench.model(key.model)
-        summary = bench.rendered_charts().run(key.split, model, progress=progress_log(context))
-        export_rows(bench, "rendered_charts", key)
-        return materialized(
-            summary,
-            where=bench.settings.storage / "rendered_charts" / key.split.value / key.model,
-            metadata={"scripted": dg.MetadataValue.bool(model.scripted)},
-        )
+        return materialized_model_split(context, bench, bench.rendered_charts())

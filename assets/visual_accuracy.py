@@ -2,9 +2,9 @@
 
 import dagster as dg
 
-from assets.outcome import bounded_check, materialized, no_errors_check, progress_log
-from assets.rows import export_rows
-from deepchart_dagster.partitions import ModelSplit, model_splits
+from assets.model_split import materialized_model_split
+from assets.outcome import no_errors_check
+from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.scoring.visual import VISUAL_ACCURACY_VERSION
 from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageResource, open_workbench
 
@@ -31,13 +31,6 @@ def visual_accuracy(
     models: ModelsResource,
     judge: JudgeResource,
 ) -> dg.MaterializeResult:
-    key = ModelSplit.of(context)
     with open_workbench(storage, benchmark, models, judge) as bench:
-        summary = bench.visual_accuracy().run(key.split, bench.model(key.model), progress=progress_log(context))
-        export_rows(bench, "visual_accuracy", key)
-        return materialized(
-            summary,
-            means=["vas"],
-            where=bench.settings.storage / "visual_accuracy" / key.split.value / key.model,
-            checks=[bounded_check(IN_RANGE, summary, "vas")],
-        )
+        stage = bench.visual_accuracy()
+        return materialized_model_split(context, bench, stage, means=["vas"], bounded={IN_RANGE: "vas"})
