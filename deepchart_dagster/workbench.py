@@ -91,8 +91,9 @@ class Workbench:
     @cached_property
     def client(self) -> LiteLLMClient:
         from deepchart_dagster.llm.client import LiteLLMClient
+        from deepchart_dagster.llm.retry import RetryPolicy
 
-        return LiteLLMClient(self.settings.storage)
+        return LiteLLMClient(self.settings.storage, retry=RetryPolicy(attempts=self.settings.call_attempts))
 
     @cached_property
     def runner(self) -> LocalRunner:
@@ -110,10 +111,10 @@ class Workbench:
             ) from None
 
     def applicable(self, model: ModelSpec, split: Split) -> bool:
-        """Whether ``model`` speaks the split's protocol and knows a benchmark that has instances there."""
-        return model.speaks(split.modality) and any(
-            model.knows(instance.query.benchmark) for instance in self.library.instances(split)
-        )
+        """Whether ``model`` is asked about any instance of ``split``; else it has no such partition."""
+        from deepchart_dagster.generation.asking import asked_instances
+
+        return bool(asked_instances(self.library, split, model))
 
     @property
     def stage1_limits(self) -> Limits:

@@ -62,16 +62,11 @@ class RenderedChartStage:
     workers: int = 1
     backend: CodeType | None = None
 
-    def applicable(self, split: Split, model: ModelSpec) -> bool:
-        return bool(self.instances(split, model))
-
-    def instances(self, split: Split, model: ModelSpec) -> list[Instance]:
-        """The instances that stage 1 asks this model about."""
-        return asked_instances(self.library, split, model)
-
     def plan(self, split: Split, model: ModelSpec) -> list[Work]:
+        """The instances that stage 1 asks this model about."""
         gates = Gates.of(calls=model.concurrency, programs=self.workers)
-        return [self._work(instance, model, gates) for instance in self.instances(split, model)]
+        instances = asked_instances(self.library, split, model)
+        return [self._work(instance, model, gates) for instance in instances]
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""

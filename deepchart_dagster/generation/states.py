@@ -71,18 +71,11 @@ class PredictedStateStage:
     limits: Limits
     workers: int = 1
 
-    def applicable(self, split: Split, model: ModelSpec) -> bool:
-        """Whether ``model`` speaks the split's protocol and knows a query there; else it has no such partition."""
-        return bool(self.instances(split, model))
-
-    def instances(self, split: Split, model: ModelSpec) -> list[Instance]:
-        """What ``model`` is asked in ``split``: nothing where it does not speak the split's protocol."""
-        return asked_instances(self.library, split, model)
-
     def plan(self, split: Split, model: ModelSpec) -> list[Work]:
         gates = Gates.of(calls=model.concurrency, programs=self.workers)
         shared = self._shared_key_parts(split, model)
-        return [self._work(instance, model, gates, shared) for instance in self.instances(split, model)]
+        instances = asked_instances(self.library, split, model)
+        return [self._work(instance, model, gates, shared) for instance in instances]
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""

@@ -16,6 +16,7 @@ from deepchart_dagster.artifacts.steps import Step, Work, run_step
 from deepchart_dagster.benchmark.model import Modality, Split
 from deepchart_dagster.errors import ProviderTimeout
 from deepchart_dagster.execution.model import Limits
+from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.generation.prompts import OUR_FOLDER, PromptSet
 from deepchart_dagster.llm.model import ImagePart
 from deepchart_dagster.llm.registry import Prices
@@ -307,8 +308,9 @@ def test_a_changed_context_is_computed_again_for_that_instance(house) -> None:
 def test_a_model_is_asked_only_in_its_protocol_and_about_benchmarks_it_knows(house) -> None:
     text_only = house.model.model_copy(update={"protocols": (Modality.TEXT,)})
     assert house.states().plan(Split.ECOSYSTEM, text_only) == []
-    assert not house.states().applicable(Split.ECOSYSTEM, text_only)
-    assert house.states().applicable(Split.ECOSYSTEM, house.model)
+    assert asked_instances(house.library, Split.ECOSYSTEM, text_only) == []
+    assert [instance.uid for instance in asked_instances(house.library, Split.ECOSYSTEM, house.model)] == [REPORT]
+    assert [work.uid for work in house.states().plan(Split.ECOSYSTEM, house.model)] == [REPORT]
     assert house.states().plan(NORMAL, house.model.model_copy(update={"benchmarks": ("mini",)})) == []
 
 
