@@ -24,6 +24,8 @@ NAMES: dict[Side, tuple[str, ...]] = {
     "src": ("src_data", "scr_data", "raw_data", "source_data"),
     "der": ("der_data", "derived_data", "final_chart_data", "chart_data"),
 }
+# Where a stage-2 program of the mini benchmark's kind has its data put in: ``J = __J__``.
+J_TOKEN = "__J__"  # noqa: S105 - a placeholder, no secret
 STATE_MAX_BYTES = 2 * 1024 * 1024
 _WRAPPER = "data_list"
 _MISSING: dict[Side, InvalidKind] = {"src": "missing_src_data", "der": "missing_der_data"}
@@ -82,6 +84,19 @@ def find_part(state: object, side: Side) -> StatePart | None:
             if name in members:
                 return StatePart(side=side, member=prefix + name, content=members[name])
     return None
+
+
+def with_state(program: str, state: object) -> str:
+    """A stage-2 program with J, as a Python literal, where it has J_TOKEN."""
+    return program.replace(J_TOKEN, python_literal(state))
+
+
+def python_literal(value: object) -> str:
+    """Python source for parsed JSON, a line for each member of the outermost object."""
+    if not isinstance(value, dict) or not value:
+        return repr(value)
+    members = "".join(f"    {name!r}: {member!r},\n" for name, member in value.items())
+    return f"{{\n{members}}}"
 
 
 def content_of(state: object, side: Side) -> object:

@@ -29,6 +29,7 @@ RULES_VERSION = 1
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">8sI4sII")
+PNG_HEADER_BYTES = _HEADER.size
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,22 @@ class ImageVerdict:
     height: int = 0
 
 
+def png_size(data: bytes) -> tuple[int, int] | None:
+    """(width, height) in pixels from the first PNG_HEADER_BYTES of a file; None for what does not begin as a PNG."""
+    if len(data) < PNG_HEADER_BYTES:
+        return None
+    signature, length, chunk, width, height = _HEADER.unpack_from(data)
+    return (width, height) if (signature, length, chunk) == (_SIGNATURE, 13, b"IHDR") else None
+
+
 def judge_png(data: bytes) -> ImageVerdict:
     """The verdict on a chart program's output file."""
     if len(data) < MIN_BYTES:
         return ImageVerdict(f"the image has {len(data)} bytes, at least {MIN_BYTES} are needed")
-    signature, length, chunk, width, height = _HEADER.unpack_from(data)
-    if signature != _SIGNATURE or chunk != b"IHDR" or length != 13:
+    size = png_size(data)
+    if size is None:
         return ImageVerdict("the file is no PNG image")
+    width, height = size
     if width * height > MAX_PIXELS:
         return ImageVerdict(f"the image is {width}×{height}, at most {MAX_PIXELS} pixels are decoded", width, height)
     if min(width, height) < MIN_SIDE_PX:

@@ -7,7 +7,6 @@ asked.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
 from deepchart_dagster.errors import StorageError, UpstreamError
+from deepchart_dagster.execution.images import png_size
 from deepchart_dagster.execution.model import Limits, ProgramRunner
 from deepchart_dagster.generation.asking import (
     Asking,
@@ -137,7 +137,7 @@ class RenderedChartStage:
         if made.drawn is not None:
             write_json(folder / DRAWN_NAME, made.drawn)
             self.evidence.put("drawn", sha256_bytes(made.output), made.drawn)
-        width, height = png_size(made.output)
+        width, height = png_size(made.output) or (None, None)
         return {"backend": backend.value, "width": width, "height": height}
 
     def _state(self, instance: Instance, model: ModelSpec) -> InstanceResult:
@@ -153,11 +153,3 @@ def _not_asked(instance: Instance, state: InstanceResult) -> Work:
 
     key = InputKey.of(version=CHART_VERSION, state={"status": state.status.value, "problem": kind})
     return Work(uid=instance.uid, key=key, compute=compute)
-
-
-def png_size(data: bytes) -> tuple[int, int]:
-    """(width, height) in pixels from a PNG's header. Raises ValueError for what is no PNG."""
-    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR":
-        raise ValueError("the chart is no PNG file")
-    width, height = struct.unpack(">II", data[16:24])
-    return width, height

@@ -34,8 +34,9 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Query, Split
-from deepchart_dagster.benchmark.state import Side, content_of, invalidity, load_state
+from deepchart_dagster.benchmark.state import J_TOKEN, Side, content_of, invalidity, load_state, with_state
 from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, MissingInputError, UpstreamError
+from deepchart_dagster.execution.images import PNG_HEADER_BYTES, png_size
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.scoring.fidelity import compare
 from deepchart_dagster.scoring.tables import REFERENCE_MAX_BYTES, read_bounded, read_reference
@@ -44,12 +45,10 @@ REFERENCE_VERSION = "1"
 ASSET = "references"
 CHART_NAME = "chart.png"
 DRAWN_NAME = "drawn.json"
-J_TOKEN = "__J__"  # noqa: S105 - a placeholder in programs
 # Queries at work at once; how many programs run at once is for the runner to say.
 _CONCURRENCY = 16
 _SIDES: dict[str, Side] = {"d_src": "src", "d_der": "der"}
 _MADE = ("d_src.json", "d_der.json", CHART_NAME)
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ class _Copied:
 
 def _is_png(path: Path) -> bool:
     with path.open("rb") as stream:
-        return stream.read(len(_PNG_SIGNATURE)) == _PNG_SIGNATURE
+        return png_size(stream.read(PNG_HEADER_BYTES)) is not None
 
 
 def _if_there(library: Library, query: Query, relative: str) -> Path | None:
@@ -187,7 +186,7 @@ class _Executed:
         state = self._state(extracted.output or b"")
         for side in _SIDES.values():
             write_json(folder / f"d_{side}.json", content_of(state, side))
-        chart = await self._run(2, self.stage2.replace(J_TOKEN, repr(state)), self.stage.chart_limits)
+        chart = await self._run(2, with_state(self.stage2, state), self.stage.chart_limits)
         write_bytes(folder / CHART_NAME, chart.output or b"")
         if chart.drawn is not None:
             write_json(folder / DRAWN_NAME, chart.drawn)

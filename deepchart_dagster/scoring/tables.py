@@ -19,6 +19,7 @@ from pathlib import Path
 
 from deepchart_dagster.artifacts.bounded_json import decoded, load_json
 from deepchart_dagster.benchmark.numbers import narrow_number, numeric_leaves
+from deepchart_dagster.benchmark.pipe_tables import cells_of, is_rule
 from deepchart_dagster.benchmark.state import Side
 from deepchart_dagster.errors import BenchmarkFormatError, MissingInputError
 
@@ -35,8 +36,6 @@ _REPORT_VALUES = ("data", "records")
 _REPORT_BOOKKEEPING = frozenset({"report_code", "query_id", "source_page", "source_pages"})
 _REPORT_MARKS = _REPORT_BOOKKEEPING | {"source_fields", "status", "label_field", "value_field"}
 
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
-_RULE_CELL = re.compile(r":?-+:?")
 _EMPHASIS = re.compile(r"(\*{1,3}|`)(.+)\1")
 
 
@@ -121,29 +120,19 @@ def _markdown_tables(lines: Iterable[str]) -> Iterator[list[list[str]]]:
     table: list[list[str]] = []
     for line in (*lines, ""):
         if line.lstrip().startswith("|"):
-            table.append(_cells(line))
+            table.append(cells_of(line))
         elif table:
             yield table
             table = []
 
 
-def _cells(line: str) -> list[str]:
-    inner = line.strip().removeprefix("|")
-    cells = [cell.strip() for cell in _CELL_BORDER.split(inner)]
-    return cells[:-1] if cells[-1] == "" else cells
-
-
 def _body_rows(table: list[list[str]]) -> Iterator[list[str]]:
     """All rows but rules and headers: the row above a rule, or the first where there is no rule."""
-    rules = {number for number, row in enumerate(table) if _is_rule(row)}
+    rules = {number for number, row in enumerate(table) if is_rule(row)}
     headers = {number - 1 for number in rules} if rules else {0}
     for number, row in enumerate(table):
         if number not in rules and number not in headers:
             yield row
-
-
-def _is_rule(row: list[str]) -> bool:
-    return bool(row) and all(_RULE_CELL.fullmatch(cell) for cell in row)
 
 
 def _cell_text(cell: str) -> str:

@@ -16,7 +16,9 @@ from deepchart_dagster.benchmark.state import (
     invalidity,
     load_state,
     missing_side,
+    python_literal,
     reading_limits,
+    with_state,
 )
 from deepchart_dagster.errors import BenchmarkFormatError
 
@@ -148,3 +150,23 @@ def test_what_is_no_json_says_why(data: bytes, said: str) -> None:
 
 def test_keys_know_the_limits_of_reading() -> None:
     assert reading_limits() == {"max_bytes": 2_097_152, "max_depth": 200, "finite": True}
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=12,
+    )
+)
+def test_a_program_finds_its_state_again(state: object) -> None:
+    found: dict[str, object] = {}
+    exec(with_state("import math\nJ = __J__\n", state), found)
+    assert found["J"] == state
+
+
+def test_a_literal_has_a_line_for_each_member() -> None:
+    assert python_literal({"src_data": [1, None], "der_data": {"a": True}}) == (
+        "{\n    'src_data': [1, None],\n    'der_data': {'a': True},\n}"
+    )
+    assert python_literal({}) == "{}"

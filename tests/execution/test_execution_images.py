@@ -38,6 +38,15 @@ def test_a_drawing_is_valid() -> None:
     assert images.judge_png(png(image)) == images.ImageVerdict("", 640, 480)
 
 
+def test_png_size_is_read_from_the_header() -> None:
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (1400).to_bytes(4, "big") + (1000).to_bytes(4, "big")
+    assert len(header) == images.PNG_HEADER_BYTES
+    assert images.png_size(header) == (1400, 1000)
+    assert images.png_size(png(canvas(size=(7, 5)))) == (7, 5)
+    for other in (header[:-1], b"<html>", b"", header.replace(b"IHDR", b"IDAT"), b"\x88" + header[1:]):
+        assert images.png_size(other) is None
+
+
 @pytest.mark.parametrize("colour", ["white", "black", "#f0f0f0", "navy"])
 def test_a_canvas_of_one_colour_is_blank(colour: str) -> None:
     assert images.judge_png(png(canvas(colour))).problem == "the image is blank: 0 pixels differ from the background"

@@ -12,7 +12,6 @@ from deepchart_dagster.artifacts.results import Status
 from deepchart_dagster.benchmark.model import CodeType, Split
 from deepchart_dagster.errors import ProviderTimeout, UpstreamError, UsageError
 from deepchart_dagster.execution.runner import LocalRunner
-from deepchart_dagster.generation.charts import png_size
 from deepchart_dagster.generation.preview import preview
 from deepchart_dagster.llm.scripted import oracle
 
@@ -164,13 +163,6 @@ def test_a_preview_of_pictures_counts_and_names_them(house) -> None:
     shown = preview("t/report", house.model, Split.ECOSYSTEM, 1, states=house.states(), charts=house.charts())
     assert (shown.n_pictures, shown.picture_tokens) == (3, 6000)
     assert shown.as_text().count("[image/jpeg, 1500 × 1000 pixels, sha256 ") == 3
-
-
-def test_png_size_is_read_from_the_header() -> None:
-    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (1400).to_bytes(4, "big") + (1000).to_bytes(4, "big")
-    assert png_size(header) == (1400, 1000)
-    with pytest.raises(ValueError, match="no PNG"):
-        png_size(b"<html>")
 
 
 MATPLOTLIB_PROGRAM = """import sys

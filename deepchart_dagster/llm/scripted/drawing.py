@@ -16,6 +16,7 @@ from itertools import pairwise, zip_longest
 
 from pydantic import JsonValue
 
+from deepchart_dagster.benchmark.numbers import narrow_number
 from deepchart_dagster.llm.scripted.drawn_shape import (
     Area,
     Axes,
@@ -181,7 +182,7 @@ def bar_names(mark: Bars, axes: Axes) -> list[str]:
     """
     ticks = axes.ticks(category_axis(mark))
     grouped = sum(isinstance(other, Bars) for other in axes.marks) > 1
-    beside = grouped or any(one_line(tick.label) and not _reads_as_number(tick.label) for tick in ticks)
+    beside = grouped or any(one_line(tick.label) and _number(tick.label) is None for tick in ticks)
     names = []
     for category, position in zip_longest(mark.categories, mark.positions, fillvalue=None):
         own = category if isinstance(category, str) else ""
@@ -194,7 +195,7 @@ def bar_names(mark: Bars, axes: Axes) -> list[str]:
 
 def _is_position(category: str, position: float | str | None) -> bool:
     """Whether a category is no more than the number at which the bar stands."""
-    return isinstance(position, float) and _reads_as_number(category) and _number(category) == position
+    return isinstance(position, float) and _number(category) == position
 
 
 def _nearest_label(position: float | str | None, ticks: Sequence[Tick]) -> str:
@@ -239,18 +240,11 @@ def _category_axis(mark: Line | Scatter, axes: Axes) -> AxisName | None:
 
 def _is_word(place: float | str | None, ticks: Iterable[Tick]) -> bool:
     name = place_name(place, ticks)
-    return bool(name) and not _reads_as_number(name)
-
-
-def _reads_as_number(text: str) -> bool:
-    return _number(text) is not None
+    return bool(name) and _number(name) is None
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(same(text).replace(",", ""))
-    except ValueError:
-        return None
+    return narrow_number(same(text))
 
 
 def place_name(place: float | str | None, ticks: Iterable[Tick]) -> str:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from deepchart_dagster.benchmark.pipe_tables import cells_of, is_rule
+
 _TABLE = re.compile(r"<table\b.*?</table>", re.IGNORECASE | re.DOTALL)
 _PIPES = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*$\n?){2,}", re.MULTILINE)
-_RULE_CELL = re.compile(r":?-+:?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CAPTION_REACH = 400
 _MAX_SPAN = 100
@@ -107,9 +108,8 @@ class _TableParser(HTMLParser):
 
 
 def _pipe_rows(text: str) -> list[_Row]:
-    lines = [line.strip().strip("|").split("|") for line in text.strip().splitlines()]
-    rows = [_Row([cell.strip() for cell in line]) for line in lines]
-    if len(rows) > 1 and all(_RULE_CELL.fullmatch(cell) for cell in rows[1].cells):
+    rows = [_Row(cells_of(line)) for line in text.strip().splitlines()]
+    if len(rows) > 1 and is_rule(rows[1].cells):
         rows[0].is_header = True
         del rows[1]
     return rows

@@ -16,10 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from deepchart_dagster.benchmark.mini.catalogue import folder_of, mini_queries
 from deepchart_dagster.benchmark.model import CodeType, Query
+from deepchart_dagster.benchmark.state import python_literal, with_state
 from deepchart_dagster.errors import BenchmarkFormatError
 from deepchart_dagster.llm.scripted.lookups import Found, Lookup
-
-_J_TOKEN = "__J__"  # noqa: S105 - a placeholder, no secret
 
 _STAGE1 = """import json
 import sys
@@ -55,7 +54,7 @@ class KnownQuery:
 
     def stage2_program(self, state: JsonValue) -> str:
         """A program that draws ``state`` (J)."""
-        return self.chart_code.replace(_J_TOKEN, python_literal(state))
+        return with_state(self.chart_code, state)
 
 
 def recognise(text: str) -> KnownQuery | None:
@@ -103,11 +102,3 @@ def source_data(found: list[Found]) -> dict[str, JsonValue]:
         else:
             place[value.path[-1]] = value.value
     return data
-
-
-def python_literal(value: JsonValue) -> str:
-    """Python source for ``value``, a line for each member of the outermost mapping."""
-    if not isinstance(value, dict) or not value:
-        return repr(value)
-    members = "".join(f"    {name!r}: {member!r},\n" for name, member in value.items())
-    return f"{{\n{members}}}"
