@@ -7,7 +7,5 @@ pages        HTML programs: one Chromium, no network
 browser      finding a Chromium
 libraries    chart libraries for pages, from a local folder
 images       is this a valid chart image (decodes, size, not blank)
-states       is this a readable JSON file (size, depth)
-drawn        what a chart draws, in one JSON shape
 doctor       which tiers and which browser this host has
 """

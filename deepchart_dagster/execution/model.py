@@ -49,7 +49,7 @@ class RunResult:
     """How it went and what it left.
 
     output     the output file's bytes: JSON for stage 1 (at most 2 MiB), PNG for stage 2; None unless ok
-    drawn      what the chart draws, in the shape of execution.drawn; None where it could not be seen
+    drawn      what the chart draws, in the shape of benchmark.drawn; None where it could not be seen
     tier       the sandbox tier that held the program (namespaces, landlock, trusted, browser)
     versions   libraries the program could see: name -> version
     cpu_s, max_rss_mb are None where the host does not tell

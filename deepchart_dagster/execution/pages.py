@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from deepchart_dagster.benchmark import drawn
 from deepchart_dagster.errors import BrowserUnavailable, InfrastructureError
-from deepchart_dagster.execution import drawn, images
+from deepchart_dagster.execution import images
 from deepchart_dagster.execution.browser import Browser, browser_unavailable
 from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, RunResult, RunStatus

@@ -20,10 +20,11 @@ from typing import Literal, Self
 
 from pydantic import JsonValue
 
+from deepchart_dagster.benchmark import drawn
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.benchmark.state import load_state, reading_limits
 from deepchart_dagster.errors import BenchmarkFormatError, ConfigurationError, SandboxUnavailable
-from deepchart_dagster.execution import drawn, images
+from deepchart_dagster.execution import images
 from deepchart_dagster.execution.browser import Browser, find_browser
 from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus

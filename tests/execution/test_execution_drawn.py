@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from deepchart_dagster.execution import drawn
 from deepchart_dagster.execution.model import RunResult, RunStatus
 
 Run = Callable[..., RunResult]
@@ -385,75 +383,6 @@ def test_the_chart_is_the_same_with_and_without_the_hook(run_once: Run, tmp_path
 
 
 # What a program leaves is a stranger's file --------------------------------------------------------------------
-
-LINE = {"type": "line", "label": "", "color": None, "x": [1.0], "y": [2.0], "marker": False}
-
-
-def document(**changes: Any) -> dict[str, Any]:
-    axes = {
-        "title": "",
-        "projection": "rectilinear",
-        "box": [0.0, 0.0, 1.0, 1.0],
-        "xlabel": "",
-        "ylabel": "",
-        "xscale": "linear",
-        "yscale": "linear",
-        "xlim": [0.0, 1.0],
-        "ylim": [0.0, 1.0],
-        "xticks": [],
-        "yticks": [],
-        "legend": None,
-        "texts": [],
-        "marks": [LINE],
-    } | changes
-    figure = {"title": "", "width_px": 640.0, "height_px": 480.0, "texts": [], "axes": [axes]}
-    return {"format": "deepchart-drawn/1", "library": "matplotlib", "figures": [figure]}
-
-
-def test_a_document_that_holds_to_the_shape_is_read_as_it_is() -> None:
-    assert drawn.read(json.dumps(document()).encode()) == document()
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"marks": [{**LINE, "x": ["a" * 300]}]},
-        {"marks": [{**LINE, "x": [[1.0]]}]},
-        {"marks": [{**LINE, "extra": 1}]},
-        {"marks": [{**LINE, "type": "unheard of"}]},
-        {"marks": [{**LINE, "y": [1.0] * 5001}]},
-        {"marks": [LINE] * 1001},
-        {"projection": "sideways"},
-        {"xlim": [0.0]},
-        {"title": 5},
-        {"title": "t" * 2000},
-    ],
-)
-def test_another_shape_is_not_read(changes: dict[str, Any]) -> None:
-    assert drawn.read(json.dumps(document(**changes)).encode()) is None
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"null",
-        b"[]",
-        b"{",
-        b"[" * 100_000,
-        b'{"format": "deepchart-drawn/1", "library": "x", "figures": []}',
-        bytes(5 << 20),
-    ],
-    ids=["nothing", "null", "list", "cut", "deep", "no figures", "large"],
-)
-def test_no_document_is_not_read(data: bytes) -> None:
-    assert drawn.read(data) is None
-
-
-def test_numbers_that_are_none_are_not_read() -> None:
-    text = json.dumps(document(marks=[{**LINE, "y": [float("nan")]}]))
-    assert "NaN" in text
-    assert drawn.read(text.encode()) is None
 
 
 def test_a_program_may_forge_but_not_break_it(run_once: Run) -> None:

@@ -87,17 +87,23 @@ def bar_chart(*values: float, **axes: Any) -> Json:
     positions = [float(index) for index in range(len(values))]
     plain = {
         "title": "Revenue",
+        "projection": "rectilinear",
         "box": [0.1, 0.1, 0.8, 0.8],
         "xlabel": "Year",
         "ylabel": "Revenue (US$ millions)",
+        "xscale": "linear",
+        "yscale": "linear",
         "xlim": [-0.5, len(values) - 0.5],
         "ylim": [0.0, 100.0],
         "xticks": [{"at": at, "label": year} for at, year in zip(positions, years, strict=True)],
         "yticks": [{"at": 0.0, "label": "0"}, {"at": 50.0, "label": "50"}],
+        "legend": None,
+        "texts": [],
         "marks": [
             {
                 "type": "bars",
                 "label": "",
+                "color": None,
                 "orientation": "vertical",
                 "categories": years,
                 "positions": positions,
@@ -106,7 +112,8 @@ def bar_chart(*values: float, **axes: Any) -> Json:
             }
         ],
     }
-    return {"format": "deepchart-drawn/1", "figures": [{"title": "", "axes": [{**plain, **axes}]}]}
+    figure = {"title": "", "width_px": 900.0, "height_px": 600.0, "texts": [], "axes": [{**plain, **axes}]}
+    return {"format": "deepchart-drawn/1", "library": "matplotlib", "figures": [figure]}
 
 
 class VisualHouse:

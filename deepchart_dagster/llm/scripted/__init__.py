@@ -8,7 +8,6 @@ provider        the litellm provider behind ``scripted/<name>``
 rubric_writer   questions that are true of the chart in the picture
 judge           answers to such questions; anything else is "unclear"
 sight           what both see of their messages
-drawn_shape     drawn data, checked
 drawing         a chart as a judge would name it: panels, marks, series
 forms           questions as values: text, reading back, when they hold
 questions       all kinds of questions, by aspect in questions_compliance, _topology and _presentation

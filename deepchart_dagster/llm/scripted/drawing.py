@@ -16,8 +16,7 @@ from itertools import pairwise, zip_longest
 
 from pydantic import JsonValue
 
-from deepchart_dagster.benchmark.numbers import narrow_number
-from deepchart_dagster.llm.scripted.drawn_shape import (
+from deepchart_dagster.benchmark.drawn import (
     Area,
     Axes,
     AxisName,
@@ -30,10 +29,11 @@ from deepchart_dagster.llm.scripted.drawn_shape import (
     Pie,
     Scatter,
     Tick,
-    category_axis,
+    known,
+    label_of,
     pieces,
-    read_figure,
 )
+from deepchart_dagster.benchmark.numbers import narrow_number
 
 _SAME_BOX = 0.01
 
@@ -85,8 +85,8 @@ def one_line(text: str) -> str:
 
 def read_drawing(drawn: JsonValue) -> Drawing | None:
     """None where ``drawn`` is not in the format."""
-    figure = read_figure(drawn)
-    return None if figure is None else Drawing(figure)
+    document = known(drawn)
+    return None if document is None else Drawing(document.saved)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Drawing:
     @cached_property
     def panels(self) -> int:
         """Places where something is drawn; two axes over each other (twin axes) are one."""
-        boxes: list[tuple[float, ...]] = []
+        boxes: list[list[float | None]] = []
         for axes in self.axes:
             if not any(_close(axes.box, box) for box in boxes):
                 boxes.append(axes.box)
@@ -150,8 +150,9 @@ class Drawing:
         return tuple(series for series in self.series if name is None or same(series.name) == same(name))
 
 
-def _close(left: Sequence[float], right: Sequence[float]) -> bool:
-    return all(abs(a - b) <= _SAME_BOX for a, b in zip(left, right, strict=True))
+def _close(left: Sequence[float | None], right: Sequence[float | None]) -> bool:
+    sides = zip(left, right, strict=True)
+    return all(a is not None and b is not None and abs(a - b) <= _SAME_BOX for a, b in sides)
 
 
 def _series_of(mark: Mark, axes: Axes) -> list[Series]:
@@ -168,10 +169,14 @@ def _series_of(mark: Mark, axes: Axes) -> list[Series]:
         case Boxes():
             return _series(name, mark.type, mark.labels, mark.medians)
         case Area():
-            spans = [None if a is None or b is None else b - a for a, b in zip(mark.low, mark.high, strict=False)]
-            return _series(name, mark.type, [place_name(x, axes.xticks) for x in mark.x], spans)
+            return _series(name, mark.type, [place_name(x, axes.xticks) for x in mark.x], _spans(mark))
         case _:
             return []
+
+
+def _spans(mark: Area) -> list[float | None]:
+    ends = zip(mark.low, mark.high, strict=False)
+    return [high - low if isinstance(low, float) and isinstance(high, float) else None for low, high in ends]
 
 
 def bar_names(mark: Bars, axes: Axes) -> list[str]:
@@ -180,7 +185,7 @@ def bar_names(mark: Bars, axes: Axes) -> list[str]:
     Bars of a group stand beside their tick: where its labels are words, or several series share the axes, the
     nearest tick names them.
     """
-    ticks = axes.ticks(category_axis(mark))
+    ticks = axes.ticks(mark.category_axis)
     grouped = sum(isinstance(other, Bars) for other in axes.marks) > 1
     beside = grouped or any(one_line(tick.label) and _number(tick.label) is None for tick in ticks)
     names = []
@@ -212,9 +217,9 @@ def _nearest_label(position: float | str | None, ticks: Sequence[Tick]) -> str:
 
 def series_name(mark: Mark, axes: Axes) -> str:
     """Its label, or the legend entry of its colour (hues of seaborn carry no label of their own)."""
-    color = getattr(mark, "color", None)
-    if one_line(mark.label) or color is None or axes.legend is None:
-        return mark.label
+    label, color = label_of(mark), getattr(mark, "color", None)
+    if one_line(label) or color is None or axes.legend is None:
+        return label
     entries = [entry.label for entry in axes.legend.entries if entry.color == color]
     return entries[0] if len(entries) == 1 else ""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise, zip_longest
 
+from deepchart_dagster.benchmark.drawn import AxisName, Bars, Heatmap, Line, Scatter, pieces
 from deepchart_dagster.llm.scripted import questions_compliance as ask
 from deepchart_dagster.llm.scripted import questions_presentation as ask_reader
 from deepchart_dagster.llm.scripted import questions_topology as ask_order
 from deepchart_dagster.llm.scripted.drawing import Cell, Drawing, Series, one_line, same
-from deepchart_dagster.llm.scripted.drawn_shape import AxisName, Bars, Heatmap, Line, Scatter, pieces, value_axis
 from deepchart_dagster.llm.scripted.forms import Form
 
 _VISIBLE = 0.02
@@ -172,7 +172,7 @@ def presentation(drawing: Drawing) -> Iterator[Form]:
 def _units(drawing: Drawing) -> Iterator[Form]:
     for axes in drawing.axes:
         for axis in _AXES:
-            unit = ask_reader.unit_of(axes.label(axis))
+            unit = ask_reader.unit_of(axes.axis_label(axis))
             if unit:
                 yield ask_reader.UnitNamed(unit, axis)
 
@@ -189,7 +189,7 @@ def _number_axes(drawing: Drawing) -> set[AxisName]:
     found: set[AxisName] = set()
     for mark in drawing.marks:
         if isinstance(mark, Bars):
-            found.add(value_axis(mark))
+            found.add(mark.value_axis)
         elif isinstance(mark, Line):
             found.add("vertical")
         elif isinstance(mark, Scatter) and drawing.clouds:

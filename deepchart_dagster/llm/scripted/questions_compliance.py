@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from deepchart_dagster.benchmark.drawn import Axes, Bars, Heatmap, pieces
 from deepchart_dagster.llm.scripted.drawing import Drawing, bar_names, same
-from deepchart_dagster.llm.scripted.drawn_shape import Axes, Bars, Heatmap, category_axis, pieces
 from deepchart_dagster.llm.scripted.forms import LABEL, NUMBER, Form, choice, counted
 
 MARK_WORDS = {
@@ -113,9 +113,9 @@ def _bars_of(axes: Axes) -> list[Bars]:
 
 def _arrangement(group: list[Bars]) -> str:
     """Bars at the same positions are stacked where they start at different heights."""
-    if len({mark.positions for mark in group}) > 1:
+    if len({tuple(mark.positions) for mark in group}) > 1:
         return "grouped"
-    return "stacked" if len({mark.bases for mark in group}) > 1 else "overlaid"
+    return "stacked" if len({tuple(mark.bases) for mark in group}) > 1 else "overlaid"
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ def reading_order(mark: Bars, axes: Axes) -> list[str]:
     """The bars' names as a reader meets them; empty where their positions are unknown."""
     pairs = [(at, name) for at, name in zip(mark.positions, bar_names(mark, axes), strict=False) if _is_number(at)]
     names = [name for _, name in sorted(pairs, key=lambda pair: (float(pair[0] or 0.0), pair[1]))]
-    limits = axes.limits(category_axis(mark))
-    downwards = category_axis(mark) == "vertical"
+    limits = axes.limits(mark.category_axis)
+    downwards = mark.category_axis == "vertical"
     reversed_axis = limits is not None and limits[0] > limits[1]
     return names[::-1] if downwards != reversed_axis else names
 

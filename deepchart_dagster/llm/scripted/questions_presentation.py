@@ -6,19 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from deepchart_dagster.benchmark.drawn import Axes, AxisName, Bars, Heatmap, Line, Pie, Scatter, pieces, values_of
 from deepchart_dagster.llm.scripted.drawing import Drawing, bar_names, one_line, same
-from deepchart_dagster.llm.scripted.drawn_shape import (
-    Axes,
-    AxisName,
-    Bars,
-    Heatmap,
-    Line,
-    Pie,
-    Scatter,
-    pieces,
-    value_axis,
-    values_of,
-)
 from deepchart_dagster.llm.scripted.forms import LABEL, NUMBER, Form, choice
 
 AXIS = choice({"horizontal": "horizontal", "vertical": "vertical"})
@@ -43,7 +32,7 @@ class AxisLabelled(Form):
     axis: AxisName
 
     def holds(self, drawing: Drawing) -> bool:
-        return any(one_line(axes.label(self.axis)) for axes in drawing.axes)
+        return any(one_line(axes.axis_label(self.axis)) for axes in drawing.axes)
 
 
 @dataclass(frozen=True)
@@ -54,7 +43,7 @@ class UnitNamed(Form):
     axis: AxisName
 
     def holds(self, drawing: Drawing) -> bool:
-        return any(same(self.unit) in same(axes.label(self.axis)) for axes in drawing.axes)
+        return any(same(self.unit) in same(axes.axis_label(self.axis)) for axes in drawing.axes)
 
 
 def unit_of(label: str) -> str | None:
@@ -132,7 +121,7 @@ class ZeroShown(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         ends = [
-            axes.limits(value_axis(mark))
+            axes.limits(mark.value_axis)
             for axes in drawing.axes
             for mark in axes.marks
             if isinstance(mark, Bars) and pieces(mark)
@@ -154,13 +143,16 @@ def _edges(axes: Axes) -> list[tuple[float, tuple[float, float] | None]]:
     edges: list[tuple[float, tuple[float, float] | None]] = []
     for mark in axes.marks:
         if isinstance(mark, Bars):
-            bases = mark.bases or (0.0,) * len(mark.values)
-            tops = [(base or 0.0) + value for base, value in zip(bases, mark.values, strict=False) if value is not None]
-            edges += [(top, axes.limits(value_axis(mark))) for top in tops]
+            edges += [(top, axes.limits(mark.value_axis)) for top in _tops(mark)]
         elif isinstance(mark, Line | Scatter) and len(mark.x) >= _FEWEST_POINTS:
             edges += [(x, axes.limits("horizontal")) for x in mark.x if isinstance(x, float)]
             edges += [(y, axes.limits("vertical")) for y in mark.y if isinstance(y, float)]
     return edges
+
+
+def _tops(mark: Bars) -> list[float]:
+    bases = [base if isinstance(base, float) else 0.0 for base in mark.bases] or [0.0] * len(mark.values)
+    return [base + value for base, value in zip(bases, mark.values, strict=False) if value is not None]
 
 
 def _inside(value: float, limits: tuple[float, float] | None) -> bool:
