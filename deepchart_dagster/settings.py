@@ -6,8 +6,10 @@ where a field says so. Provider keys are read by litellm from their own variable
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +17,13 @@ from deepchart_dagster.errors import ConfigurationError
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 _PREFIX = "DEEPCHART_"
+# Read where a browser and the chart libraries are looked for, before there are settings.
+_OTHER_VARIABLES = ("DEEPCHART_CHROMIUM", "DEEPCHART_CHART_LIBRARIES")
+
+SandboxTier = Literal["auto", "namespaces", "landlock", "trusted"]
+OcrEngine = Literal["auto", "text-layer", "rapidocr", "paddleocr", "paddleocr-vl"]
+
+MAX_TIMEOUT_S = 86_400.0
 
 
 class Settings(BaseModel):
@@ -41,18 +50,28 @@ class Settings(BaseModel):
         le=256,
         description="programs run at once",
     )
-    stage1_timeout_s: float = Field(default=60.0, gt=0, description="paper B.1; part of the key")
-    chart_timeout_s: float = Field(default=120.0, gt=0, description="paper B.1; part of the key")
-    sandbox: str = Field(
-        default="auto",
-        pattern="^(auto|namespaces|landlock|trusted)$",
-        description="sandbox tier; 'trusted' runs programs without isolation, and says so",
+    call_attempts: int = Field(
+        default=6, ge=1, le=20, description="attempts at a model call before it is an error of ours"
     )
-    ocr_engine: str = Field(
-        default="auto",
-        pattern="^(auto|text-layer|rapidocr|paddleocr|paddleocr-vl)$",
-        description="engine for ocr_contexts (part of the key)",
+    stage1_timeout_s: float = Field(
+        default=60.0,
+        gt=0,
+        le=MAX_TIMEOUT_S,
+        allow_inf_nan=False,
+        description="seconds that a stage-1 program may take (60 in the paper; part of every key)",
     )
+    chart_timeout_s: float = Field(
+        default=120.0,
+        gt=0,
+        le=MAX_TIMEOUT_S,
+        allow_inf_nan=False,
+        description="seconds that a chart may take (120 in the paper; part of every key)",
+    )
+    sandbox: SandboxTier = Field(
+        default="auto",
+        description="how programs are held; 'trusted' runs them without isolation, and says so",
+    )
+    ocr_engine: OcrEngine = Field(default="auto", description="engine for ocr_contexts (part of every key)")
 
     @property
     def duckdb_path(self) -> Path:
@@ -80,10 +99,23 @@ def load_settings(**overrides: object) -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
         raise ConfigurationError(
-            f"{_PREFIX}{name.upper()}={values.get(name)!r}: {first['msg']}.",
+            f"{_PREFIX}{name.upper()}={values.get(name)!r}: {_in_words(first['msg'])}.",
             remedy=f"It sets: {_description(name)}.",
         ) from error
     return settings.model_copy(update={"storage": settings.storage.expanduser().absolute()})
+
+
+def _in_words(message: str) -> str:
+    """Pydantic's message without its "input should be"."""
+    wanted = message.removeprefix("Input should be ").partition(", unable to parse")[0]
+    return f"must be {wanted}" if wanted != message else message[:1].lower() + message[1:]
+
+
+def unknown_variables() -> dict[str, str]:
+    """DEEPCHART_* variables of the environment that nothing reads -> the known one that comes nearest, or ""."""
+    known = [*(_PREFIX + name.upper() for name in Settings.model_fields), *_OTHER_VARIABLES]
+    unknown = sorted(name for name in os.environ if name.startswith(_PREFIX) and name not in known)
+    return {name: next(iter(difflib.get_close_matches(name, known, n=1)), "") for name in unknown}
 
 
 def _description(name: str) -> str:

@@ -60,12 +60,22 @@ def storage_errors(path: Path, doing: str) -> Iterator[None]:
 
 def explain_os_error(error: OSError, *, doing: str = "use", path: Path | None = None) -> tuple[str, str]:
     """(what happened to which file, what to do about it)."""
-    message = f"cannot {doing} {error.filename or path or 'a file'}: {error.strerror or error}."
+    message = f"cannot {doing} {_lasting(error.filename, path)}: {error.strerror or error}."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return message, "The disk is full: free space or choose another folder with --storage; what is stored is kept."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return message, "Give this user write permission, or choose another folder with --storage."
     return message, "Check the path and try again; what is stored is kept."
+
+
+def _lasting(named: str | bytes | int | None, path: Path | None) -> Path | str:
+    """The place to name: what the error names, but no temporary file or folder, which is gone by now."""
+    places = [Path(place) for place in (named, path) if isinstance(place, str | Path)]
+    around = places[0].parents if places else ()
+    lasting = (
+        place for place in (*places, *around) if not any(part.startswith(TEMPORARY_PREFIX) for part in place.parts)
+    )
+    return next(lasting, "a file")
 
 
 def write_bytes(path: Path, data: bytes) -> None:

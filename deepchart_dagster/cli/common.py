@@ -81,8 +81,11 @@ def workbench(storage: str | None = None, **overrides: object) -> Iterator[Workb
 
 
 def emit(as_json: bool, value: object, text: str) -> None:
-    """``value`` as one JSON document, or ``text`` for people."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) if as_json else text)
+    """``value`` as one JSON document, or ``text`` for people (nothing, where there is nothing to say)."""
+    if as_json:
+        click.echo(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False))
+    elif text:
+        click.echo(text)
 
 
 def note(message: str) -> None:

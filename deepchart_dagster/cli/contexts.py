@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -16,6 +16,7 @@ from deepchart_dagster.cli.common import (
     workbench,
 )
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible
+from deepchart_dagster.settings import OcrEngine
 
 if TYPE_CHECKING:
     from deepchart_dagster.cli.runs import Materialized
@@ -26,17 +27,19 @@ if TYPE_CHECKING:
 def command() -> None:
     """Rebuild contexts from raw PDFs, and show what is in them.
 
+    \b
     Example: deepchart contexts build --document 10k_apple_2022
     """
 
 
 @command.command("build")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Only these documents; may be repeated.")
-@click.option("--engine", help="auto, text-layer, rapidocr, …")
+@click.option("--engine", type=click.Choice(get_args(OcrEngine)), help="Default: DEEPCHART_OCR_ENGINE, else auto.")
 @common_options
 def build(documents: tuple[str, ...], engine: str | None, storage: str | None, as_json: bool) -> None:
     """Materialise raw_documents and ocr_contexts: the same assets as in the Dagster UI.
 
+    \b
     Example: deepchart contexts build --document 10k_apple_2022 --engine text-layer
     """
     from deepchart_dagster.cli.runs import Runs
@@ -76,6 +79,7 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
 def show(document_id: str, storage: str | None, as_json: bool) -> None:
     """Pages, engine and numbers per page, and for filings where the three statements stand.
 
+    \b
     Example: deepchart contexts show 10k_apple_2022 --json
     """
     from deepchart_dagster.contexts.show import describe

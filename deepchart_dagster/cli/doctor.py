@@ -13,7 +13,7 @@ import click
 
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import DeepChartError
-from deepchart_dagster.settings import Settings
+from deepchart_dagster.settings import Settings, unknown_variables
 from deepchart_dagster.workbench import Workbench
 
 Verdict = Literal["ok", "missing", "broken"]
@@ -53,6 +53,7 @@ def command(storage: str | None, as_json: bool) -> None:
 
     Exit code 1 where something that every run needs is missing or broken.
 
+    \b
     Example: deepchart doctor --json
     """
     with workbench(storage) as bench:
@@ -84,6 +85,7 @@ def _examine(bench: Workbench) -> Iterator[Finding]:
     yield _browser()
     yield from _sandbox()
     yield from _configuration(bench)
+    yield from _environment()
     yield _disk(bench.settings)
     yield _storage(bench.settings)
 
@@ -142,6 +144,12 @@ def _configuration(bench: Workbench) -> Iterator[Finding]:
                 detail = "key present" if status.present else "no key"
                 verdict: Verdict = "ok" if status.present else "missing"
                 yield Finding(f"{role} {status.slug}", verdict, detail, status.remedy, needed=False)
+
+
+def _environment() -> Iterator[Finding]:
+    for name, near in unknown_variables().items():
+        remedy = f"Did you mean {near}?" if near else "The settings are listed below."
+        yield Finding(name, "broken", "set, but nothing reads it", remedy, needed=False)
 
 
 def _disk(settings: Settings) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,17 +14,30 @@ from deepchart_dagster.errors import DeepChartError, UsageError
 from deepchart_dagster.settings import Settings
 
 
+@dataclass(frozen=True)
+class _Refused:
+    pdf: Path
+    error: DeepChartError
+
+    @property
+    def reason(self) -> str:
+        """In one line, with the file that was given."""
+        reason = str(self.error)
+        return reason if str(self.pdf) in reason else f"{self.pdf}: {reason}"
+
+
 @click.group(short_help="Register raw PDFs; list them.")
 @group_options
 def command() -> None:
     """Register raw PDFs as documents (partitions of ocr_contexts), and list them.
 
+    \b
     Example: deepchart documents add 10k_apple_2022.pdf --domain finance
     """
 
 
 @command.command("add")
-@click.argument("pdfs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("pdfs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False))
 @click.option("--domain", required=True, type=click.Choice([domain.value for domain in Domain]))
 @click.option("--id", "document_id", help="Identifier; default: made from the file's name. One PDF only.")
 @click.option("--title", help="Title as models will read it.")
@@ -42,12 +56,13 @@ def add(
 ) -> None:
     """Register PDFs. A file that cannot be taken is named with its reason; the others are registered.
 
+    \b
     Example: deepchart documents add 10k_apple_2022.pdf --domain finance --company Apple
     """
     if len(pdfs) > 1 and document_id:
         raise UsageError("--id names one document.", remedy="Add the PDFs one by one, or leave --id out.")
     added: list[Document] = []
-    refused: list[tuple[Path, DeepChartError]] = []
+    refused: list[_Refused] = []
     with workbench(storage) as bench:
         for pdf in pdfs:
             try:
@@ -62,21 +77,21 @@ def add(
                     )
                 )
             except DeepChartError as error:
-                refused.append((pdf, error))
+                refused.append(_Refused(pdf, error))
         if added:
             _sync(bench.settings, [document.id for document in bench.documents.list()])
-    for _, reason in refused:
-        note(f"deepchart: {reason}")
+    for one in refused:
+        note(f"deepchart: {one.reason}")
     emit(
         as_json,
         {
             "added": [document.model_dump(mode="json") for document in added],
-            "refused": [{"file": str(pdf), "reason": str(reason)} for pdf, reason in refused],
+            "refused": [{"file": str(one.pdf), "reason": one.reason} for one in refused],
         },
         "\n".join(f"{document.id}  {document.domain.value}  {document.file_name}" for document in added),
     )
     if refused:
-        raise click.exceptions.Exit(1 if added else refused[0][1].exit_code)
+        raise click.exceptions.Exit(1 if added else refused[0].error.exit_code)
 
 
 @command.command("list")
@@ -84,6 +99,7 @@ def add(
 def list_documents(storage: str | None, as_json: bool) -> None:
     """List the registered documents.
 
+    \b
     Example: deepchart documents list --json
     """
     with workbench(storage) as bench:

@@ -10,7 +10,7 @@ from deepchart_dagster.cli.common import common_options, emit, workbench
 
 
 @click.command("import", short_help="Read in a benchmark from a folder.")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path, readable=False))
 @click.option("--only", "only", multiple=True, metavar="UID", help="Import these records only; may be repeated.")
 @click.option("--name", help="Name of the benchmark in the storage; default: the folder's name.")
 @common_options
@@ -19,6 +19,7 @@ def command(path: Path, only: tuple[str, ...], name: str | None, storage: str | 
 
     Reports records read, imported and skipped, with file and reason for everything that is not as it should be.
 
+    \b
     Example: deepchart import ../DeepChart --only academic/1 --only finance/4
     """
     from deepchart_dagster.benchmark.importers import import_benchmark

@@ -13,6 +13,7 @@ from deepchart_dagster.cli.common import common_options, emit, settings_for
 def command(benchmark: str | None, storage: str | None, as_json: bool) -> None:
     """ER, F1_src, F1_der and VAS per model and split, with n and 95 % intervals; scripted models are marked.
 
+    \b
     Example: deepchart leaderboard --json
     """
     from deepchart_dagster.metrics.leaderboard import format_leaderboard, read_leaderboard

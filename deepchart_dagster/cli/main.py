@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -62,6 +64,7 @@ def cli() -> None:
 
     Start with `deepchart demo`, then `deepchart ui`. --storage and --json stand before or after the command's name.
 
+    \b
     Example: deepchart demo --storage /tmp/try
     """
 
@@ -69,6 +72,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the ``deepchart`` command: leaves by SystemExit, except for an error of ours (a traceback)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    _end_in_order()
     try:
         # Click hands back the code of a command that ended early (Exit), and None from one that came to its end.
         code = cli.main(args=arguments, prog_name="deepchart", standalone_mode=False) or 0
@@ -92,6 +96,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 _INTERRUPTED = 130
 _KEPT = "What is stored is kept; the next run goes on from there."
 _REPORT = "What is stored is kept; the trace below says where."
+
+
+def _end_in_order() -> None:
+    """A request to end, or a closed terminal, does what Ctrl-C does: children are ended, one line is said.
+
+    Where a caller ignores or handles these signals (nohup, a test), that stands.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _see_help(error: click.ClickException) -> str:

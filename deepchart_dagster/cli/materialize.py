@@ -11,6 +11,7 @@ from deepchart_dagster.cli.pipeline import (
     RunGroup,
     Scope,
     applicable_groups,
+    nothing_to_do,
     run_all,
     run_groups,
     select_assets,
@@ -44,10 +45,12 @@ def command(
     storage: str | None,
     as_json: bool,
 ) -> None:
-    """Materialise assets for partitions. SELECTION is Dagster's: names, `predicted_states+`, `group:scores`, `*`.
+    """Materialise assets for partitions. SELECTION: names with commas between them, or Dagster's own
+    syntax: `predicted_states+` (and what is made from it), `group:scores`, `*`.
 
     Only what changed is computed; errors are tried again, failures are not.
 
+    \b
     Example: deepchart materialize "predicted_states+" --model oracle --split finance-normal
     """
     with workbench(storage) as bench:
@@ -62,7 +65,10 @@ def command(
             documents=tuple(bench.documents.get(name).id for name in documents) or tuple(known),
         )
         _check_models(assets, scope, bench)
+        _check_judges(assets, bench)
         groups = applicable_groups(bench, run_groups(assets, scope), scope)
+        if not groups:
+            raise nothing_to_do(bench, assets, scope)
         outcome = PipelineOutcome()
         if stale_only or retry_errors:
             chosen = sort_by_state(bench, groups, scope, IN_ERROR if retry_errors else BEHIND)
@@ -70,7 +76,7 @@ def command(
         done = run_all(runs, groups, announce)
     outcome.rows += done.rows
     outcome.failures += done.failures
-    emit(as_json, outcome_json(outcome), outcome_text(outcome))
+    emit(as_json, {**outcome_json(outcome), **_published(bench, outcome)}, outcome_text(outcome))
     if outcome.exit_code:
         raise click.exceptions.Exit(outcome.exit_code)
 
@@ -84,11 +90,19 @@ def _check_models(assets: list[str], scope: Scope, bench: Workbench) -> None:
         )
 
 
+def _check_judges(assets: list[str], bench: Workbench) -> None:
+    """A judge or writer that was asked for and is not there is known before any call is made."""
+    if {"rubrics", "visual_accuracy"} & set(assets):
+        for benchmark in bench.library.names():
+            bench.judges.judge_for(benchmark, bench.settings.judge)
+            bench.judges.writer_for(benchmark, bench.settings.rubric_writer)
+
+
 def announce(group: RunGroup, result: RunOutcome) -> None:
     """A line a run, on stderr."""
     where = group.partition or "all"
     if result.failure:
-        note(f"{where}: {result.failure}")
+        note(f"deepchart: {result.failure}")
         return
     partitioned = [row for row in result.rows if row.asset in BY_NAME]
     counts = (
@@ -110,7 +124,21 @@ def outcome_json(outcome: PipelineOutcome) -> dict[str, object]:
     }
 
 
+def _published(bench: Workbench, outcome: PipelineOutcome) -> dict[str, object]:
+    """Leaderboard and report, where these runs made them."""
+    from deepchart_dagster.metrics.leaderboard import read_leaderboard
+    from deepchart_dagster.reporting.report import report_path
+
+    made = {row.asset for row in outcome.rows}
+    storage = bench.settings.storage
+    return {
+        "leaderboard": [row.as_json() for row in read_leaderboard(storage)] if "leaderboard" in made else [],
+        "report": str(report_path(storage)) if "report" in made else None,
+    }
+
+
 def outcome_text(outcome: PipelineOutcome) -> str:
     reused = sum(row.n_reused for row in outcome.rows)
     text = f"{outcome.n_computed} instances computed, {reused} reused, {outcome.n_error} in error"
-    return text + (f"; {len(outcome.failures)} runs could do nothing" if outcome.failures else "")
+    n_failures = len(outcome.failures)
+    return text + (f"; {n_failures} run{'s' if n_failures > 1 else ''} ended early" if n_failures else "")

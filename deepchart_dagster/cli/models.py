@@ -12,6 +12,7 @@ from deepchart_dagster.cli.common import common_options, emit, group_options, wo
 def command() -> None:
     """The models of models.yaml: list them, or bring Dagster's partitions in line.
 
+    \b
     Example: deepchart models list
     """
 
@@ -21,6 +22,7 @@ def command() -> None:
 def list_models(storage: str | None, as_json: bool) -> None:
     """List slug, protocols, context window and provider model of every entry.
 
+    \b
     Example: deepchart models list --json
     """
     with workbench(storage) as bench:
@@ -41,6 +43,7 @@ def list_models(storage: str | None, as_json: bool) -> None:
 def sync(storage: str | None, as_json: bool) -> None:
     """Bring Dagster's model partitions in line with models.yaml; results of removed models are kept.
 
+    \b
     Example: deepchart models sync
     """
     from deepchart_dagster.cli.runs import Runs

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_split_key
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
+from deepchart_dagster.llm.yaml_file import did_you_mean
 from deepchart_dagster.workbench import Workbench
+
+if TYPE_CHECKING:
+    import dagster as dg
 
 ROOT = "benchmark_queries"
 
@@ -55,22 +60,34 @@ class PipelineOutcome:
 
 
 def select_assets(runs: Runs, selection: str) -> list[str]:
-    """Asset names that a Dagster selection means (``predicted_states+``, ``group:scores``, ``*``).
+    """Asset names that a selection means: Dagster's (``predicted_states+``, ``group:scores``, ``*``), and names
+    with commas between them. In the order of the pipeline.
 
     Raises UsageError where it cannot be read or means nothing.
     """
+    graph = runs.definitions.resolve_asset_graph()
+    order = [key.to_user_string() for key in graph.toposorted_asset_keys]
+    chosen: set[str] = set()
+    for part in selection.split(","):
+        chosen |= _selected(graph, part.strip(), order)
+    return [name for name in order if name in chosen]
+
+
+def _selected(graph: dg.BaseAssetGraph[Any], selection: str, known: Sequence[str]) -> set[str]:
     import dagster as dg
 
-    graph = runs.definitions.resolve_asset_graph()
     try:
         chosen = dg.AssetSelection.all() if selection == "*" else dg.AssetSelection.from_string(selection)
-        keys = chosen.resolve(graph)
-    except (dg.DagsterInvalidDefinitionError, dg.DagsterInvalidSubsetError, dg.DagsterError) as error:
-        raise UsageError(f"the selection {selection!r} cannot be read: {str(error).splitlines()[0]}") from error
-    if not keys:
-        raise UsageError(f"the selection {selection!r} means no asset.", remedy="deepchart status lists assets.")
-    order = [key.to_user_string() for key in graph.toposorted_asset_keys]
-    return [name for name in order if name in {key.to_user_string() for key in keys}]
+        names = {key.to_user_string() for key in chosen.resolve(graph)}
+    except dg.DagsterError:
+        names = set()
+    if not names:
+        near = did_you_mean(selection, known)
+        raise UsageError(
+            f"the selection {selection!r} means no asset{near or '.'}",
+            remedy=f"There are: {', '.join(known)}; 'name+' means what is made from it, '+name' what it is made from.",
+        )
+    return names
 
 
 def run_groups(assets: Sequence[str], scope: Scope) -> Iterator[RunGroup]:
@@ -106,14 +123,37 @@ def run_all(
 
 
 def applicable_groups(bench: Workbench, groups: Iterable[RunGroup], scope: Scope) -> list[RunGroup]:
-    """Without the model × split partitions in which the model has nothing to do."""
-    idle = {
+    """Without the splits that hold no instance, and the model × split partitions where the model has none to do."""
+    idle = {split.value for split in scope.splits if not bench.library.instances(split)}
+    idle |= {
         model_split_key(slug, split.value)
         for slug in scope.models
         for split in scope.splits
         if not bench.applicable(bench.model(slug), split)
     }
     return [group for group in groups if group.partition not in idle]
+
+
+def nothing_to_do(bench: Workbench, assets: Sequence[str], scope: Scope) -> NoWorkPossible:
+    """Why a selection came to no run at all."""
+    kinds = {BY_NAME[name].kind for name in assets if name in BY_NAME}
+    if kinds == {PartitionKind.DOCUMENT}:
+        return NoWorkPossible(
+            "no documents are registered.", remedy="Add some: deepchart documents add FILE.pdf --domain finance."
+        )
+    if not bench.library.names():
+        return NoWorkPossible(
+            f"{bench.settings.storage} holds no benchmark.", remedy="Get one: deepchart import PATH, or deepchart demo."
+        )
+    splits = ", ".join(split.value for split in scope.splits)
+    if kinds == {PartitionKind.MODEL_SPLIT}:
+        return NoWorkPossible(
+            f"there is nothing for {', '.join(scope.models)} in {splits}.",
+            remedy="models.yaml says which benchmarks and which kind of context (protocols) a model takes.",
+        )
+    return NoWorkPossible(
+        f"there is no instance in {splits}.", remedy=f"Benchmarks: {', '.join(bench.library.names())}."
+    )
 
 
 @dataclass(frozen=True)

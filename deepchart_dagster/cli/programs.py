@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import click
 
@@ -12,15 +13,29 @@ from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.execution.model import Program, RunResult, RunStatus
+from deepchart_dagster.settings import MAX_TIMEOUT_S, SandboxTier
+
+
+def _finite(context: click.Context, parameter: click.Parameter, seconds: float | None) -> float | None:
+    if seconds is not None and not math.isfinite(seconds):
+        raise click.BadParameter(f"{seconds} is no number of seconds.")
+    return seconds
 
 
 @click.command("run-program", short_help="Run one program in the sandbox.")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, readable=False))
 @click.option("--stage", type=click.Choice(["1", "2"]), required=True, help="1 leaves JSON, 2 leaves a chart.")
 @click.option("--backend", type=click.Choice([kind.value for kind in CodeType]), default="python", show_default=True)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where the JSON or PNG goes.")
-@click.option("--timeout", type=float, help="Seconds; default: 60 for stage 1, 120 for a chart.")
-@click.option("--sandbox", help="auto, namespaces, landlock, trusted")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, readable=False), help="Where the JSON or PNG goes."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
+    callback=_finite,
+    help="Seconds; default: 60 for stage 1, 120 for a chart.",
+)
+@click.option("--sandbox", type=click.Choice(get_args(SandboxTier)), help="Default: DEEPCHART_SANDBOX, else auto.")
 @common_options
 def command(
     file: Path,
@@ -34,26 +49,33 @@ def command(
 ) -> None:
     """Run one program in the sandbox; a program's failure is a result, not an error.
 
+    \b
     Example: deepchart run-program chart.py --stage 2 --backend python --out chart.png
     """
-    if not file.is_file():
-        raise UsageError(f"{file} is not a file.", remedy="Give the path of a Python or HTML program.")
+    source = _read(file)
     number: Literal[1, 2] = 1 if stage == "1" else 2
     with workbench(storage, sandbox=sandbox) as bench:
         limits = bench.stage1_limits if number == 1 else bench.chart_limits
         if timeout is not None:
             limits = type(limits)(wall_s=timeout)
-        source = file.read_text(encoding="utf-8", errors="replace")
         result = bench.runner.run(Program(source=source, stage=number, backend=CodeType(backend), limits=limits))
     drawn = _save(result, out)
     emit(
         as_json,
         _as_json(result, drawn),
-        f"{result.status.value} (exit code {result.exit_code}, {result.wall_s:.2f} s, tier {result.tier}) "
-        f"{result.message}\n{result.stderr_tail}".strip(),
+        _text(result),
     )
     if result.status is RunStatus.REFUSED:
         raise click.exceptions.Exit(1)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {file}: {error.strerror}.", remedy="Give the path of a Python or HTML program."
+        ) from error
 
 
 def _save(result: RunResult, out: Path) -> Path | None:
@@ -64,6 +86,12 @@ def _save(result: RunResult, out: Path) -> Path | None:
     drawn = out.with_suffix(".drawn.json")
     write_json(drawn, result.drawn)
     return drawn
+
+
+def _text(result: RunResult) -> str:
+    ended = "" if result.exit_code is None else f"exit code {result.exit_code}, "
+    first = f"{result.status.value} ({ended}{result.wall_s:.2f} s, sandbox {result.tier}) {result.message}"
+    return "\n".join([first.rstrip(), *result.stderr_tail.splitlines()])
 
 
 def _as_json(result: RunResult, drawn: Path | None) -> dict[str, object]:

@@ -23,6 +23,7 @@ def command(
 ) -> None:
     """Print the exact messages of an instance's calls, with token and picture counts and what was cut. Asks nobody.
 
+    \b
     Example: deepchart prompt mini/finance-igr --model oracle --split finance-normal --stage 1
     """
     with workbench(storage, prompts=prompts) as bench:

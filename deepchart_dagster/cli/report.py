@@ -12,6 +12,7 @@ from deepchart_dagster.cli.common import common_options, emit, workbench
 def command(storage: str | None, as_json: bool) -> None:
     """Build the report: leaderboard, figures, gallery, in one self-contained HTML page.
 
+    \b
     Example: deepchart report
     """
     from deepchart_dagster.reporting.report import build_report

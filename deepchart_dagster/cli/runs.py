@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from deepchart_dagster import errors
 from deepchart_dagster.artifacts.files import write_text
-from deepchart_dagster.errors import DeepChartError, InfrastructureError
+from deepchart_dagster.errors import DeepChartError, InfrastructureError, StorageError
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
@@ -87,21 +87,26 @@ class Runs:
     def sync_models(self, slugs: Iterable[str]) -> dict[str, list[str]]:
         from deepchart_dagster.partitions import MODELS_NAME, sync_partitions
 
-        change = sync_partitions(self.instance, MODELS_NAME, list(slugs))
+        with self._records():
+            change = sync_partitions(self.instance, MODELS_NAME, list(slugs))
         return {"added": list(change.added), "orphaned": list(change.removed)}
 
     def sync_documents(self, ids: Iterable[str]) -> None:
         from deepchart_dagster.partitions import DOCUMENTS_NAME, sync_partitions
 
-        sync_partitions(self.instance, DOCUMENTS_NAME, list(ids))
+        with self._records():
+            sync_partitions(self.instance, DOCUMENTS_NAME, list(ids))
 
     def materialize(self, assets: Sequence[str], partition: str | None = None) -> RunOutcome:
-        """Run these assets for one partition; assets must share its kind of partition."""
+        """Run these assets for one partition; assets must share its kind of partition.
+
+        Raises KeyboardInterrupt where somebody asked us to end: Dagster catches it and cancels the run.
+        """
         import dagster as dg
 
         job = self.definitions.resolve_implicit_global_asset_job_def()
         begun = time.monotonic()
-        with self._apart_from_stdout():
+        with self._records(), self._apart_from_stdout():
             result = job.execute_in_process(
                 instance=self.instance,
                 partition_key=partition,
@@ -109,11 +114,27 @@ class Runs:
                 run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
                 raise_on_error=False,
             )
+        if any(event.event_type is dg.DagsterEventType.RUN_CANCELED for event in result.all_events):
+            raise KeyboardInterrupt
         rows = [
             _row(event.step_materialization_data.materialization, partition, time.monotonic() - begun)
             for event in result.get_asset_materialization_events()
         ]
         return RunOutcome(tuple(rows), None if result.success else _failure(result, assets, partition))
+
+    @contextmanager
+    def _records(self) -> Iterator[None]:
+        """Dagster keeps its records in SQLite below its home: what stops that becomes one line with the place."""
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            yield
+        except DBAPIError as error:
+            raise StorageError(
+                f"Dagster cannot keep its records in {self.settings.dagster_home}: {error.orig}.",
+                remedy="Free space or give this user write permission, or choose another folder with --storage; "
+                "what is stored is kept.",
+            ) from error
 
     @contextmanager
     def _apart_from_stdout(self) -> Iterator[None]:

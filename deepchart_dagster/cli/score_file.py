@@ -15,9 +15,16 @@ if TYPE_CHECKING:
 
 
 @click.command("score-file", short_help="Score one predicted state against its references.")
-@click.option("--reference-src", type=click.Path(path_type=Path), help="D_src: JSON, CSV or markdown tables.")
-@click.option("--reference-der", type=click.Path(path_type=Path), help="D_der: JSON.")
-@click.option("--prediction", required=True, type=click.Path(path_type=Path), help="J: JSON with src_data, der_data.")
+@click.option(
+    "--reference-src", type=click.Path(path_type=Path, readable=False), help="D_src: JSON, CSV or markdown tables."
+)
+@click.option("--reference-der", type=click.Path(path_type=Path, readable=False), help="D_der: JSON.")
+@click.option(
+    "--prediction",
+    required=True,
+    type=click.Path(path_type=Path, readable=False),
+    help="J: JSON with src_data, der_data.",
+)
 @click.option("--scorer", type=click.Choice(["paper", "upstream"]), default="paper", show_default=True)
 @common_options
 def command(
@@ -30,6 +37,7 @@ def command(
 ) -> None:
     """Score one predicted state: precision, recall and F1 of source and derived data.
 
+    \b
     Example: deepchart score-file --reference-src d_src.csv --reference-der d_der.json --prediction state.json
     """
     from deepchart_dagster.scoring.score_file import score_file

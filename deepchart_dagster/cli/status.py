@@ -16,6 +16,7 @@ from deepchart_dagster.lineage.status import Cell, read_status
 def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool) -> None:
     """Model × split × stage: fresh, stale, missing, partial, failed, error counts. Reads files only.
 
+    \b
     Example: deepchart status --model oracle --split finance-normal
     """
     with workbench(storage) as bench:

@@ -31,6 +31,7 @@ _STOP_WITHIN_S = 20.0
 def command(port: int, storage: str | None, as_json: bool) -> None:
     """Start the Dagster UI and its daemon; DAGSTER_HOME lies below the storage root. Ctrl-C ends both.
 
+    \b
     Example: deepchart ui --port 3000
     """
     from deepchart_dagster.cli.runs import Runs

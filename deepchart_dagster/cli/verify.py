@@ -13,6 +13,7 @@ from deepchart_dagster.lineage.verify import verify
 def command(storage: str | None, as_json: bool) -> None:
     """Re-hash what is stored and report what is damaged or was edited by hand. Changes nothing.
 
+    \b
     Example: deepchart verify --json
     """
     report = verify(settings_for(storage).storage)

@@ -34,6 +34,7 @@ def command(
 ) -> None:
     """Say for each instance of a partition whether it is fresh, and if not, what changed.
 
+    \b
     Example: deepchart why predicted_states --model oracle --split finance-normal
     """
     key = _key(asset, model, split, document)

@@ -103,7 +103,7 @@ def read_leaderboard(storage: Path, benchmark: str | None = None) -> list[Leader
     return sorted((_row(record, values) for record in rows), key=_order)
 
 
-_MATERIALISE = "Materialise the scores, metrics and leaderboard: deepchart demo, or deepchart materialize."
+_MATERIALISE = "Make one: deepchart demo, or deepchart materialize with scores and reports."
 
 
 def open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
@@ -114,7 +114,7 @@ def open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     if not path.is_file():
-        raise UpstreamError(f"{path} is not there.", remedy=_MATERIALISE)
+        raise UpstreamError(f"there is no leaderboard yet: {path} is not there.", remedy=_MATERIALISE)
     for attempt in range(_OPEN_ATTEMPTS):
         try:
             return duckdb.connect(path, read_only=True)

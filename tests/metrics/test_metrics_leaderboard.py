@@ -60,7 +60,7 @@ def test_one_benchmark_only(built: Any) -> None:
 
 
 def test_without_marts_it_says_what_to_do(tree: Any) -> None:
-    with pytest.raises(UpstreamError, match=r"deepchart\.duckdb is not there.*Materialise"):
+    with pytest.raises(UpstreamError, match=r"deepchart\.duckdb is not there.*deepchart demo"):
         read_leaderboard(tree.root)
     raw = build_metrics(tree.root).path
     raw.rename(raw.with_name("deepchart.duckdb"))
