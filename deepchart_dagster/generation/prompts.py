@@ -36,14 +36,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from deepchart_dagster.artifacts.canonical import content_hash, sha256_text
 from deepchart_dagster.errors import ConfigurationError
 from deepchart_dagster.llm.model import Message
+from deepchart_dagster.llm.yaml_file import YamlFile
 
 OUR_FOLDER = Path(__file__).resolve().parent / "prompt_files"
 PROMPT_NAMES = (
@@ -170,24 +170,9 @@ def _users_paths(folder: Path) -> dict[str, Path]:
 
 
 def _read(path: Path) -> Prompt:
-    try:
-        source = path.read_text(encoding="utf-8")
-        texts = _PromptFile.model_validate(yaml.safe_load(source))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
-        raise ConfigurationError(
-            f"the prompt {path} cannot be read: {_first_line(error)}.",
-            remedy="A prompt is a YAML mapping with the texts 'system' and 'user'.",
-        ) from error
-    return Prompt(path=path, source=source, system=_compile(path, texts.system), user=_compile(path, texts.user))
-
-
-def _first_line(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc']) or 'the file'}: {first['msg']}"
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}: {error.problem}"
-    return " ".join(str(error).split())
+    file = YamlFile.read(path)
+    texts = file.validate(_PromptFile)
+    return Prompt(path=path, source=file.text, system=_compile(path, texts.system), user=_compile(path, texts.user))
 
 
 def _shown(value: object) -> object:

@@ -24,9 +24,10 @@ _MAX_DEPTH = 8
 
 @dataclass(frozen=True)
 class YamlFile:
-    """``lines`` holds the line (from 1) of every mapping member, by its path of names."""
+    """``lines`` holds the line (from 1) of every mapping member, by its path of names; ``text`` is the whole file."""
 
     path: Path
+    text: str
     value: dict[str, JsonValue]
     lines: dict[Place, int]
 
@@ -43,7 +44,7 @@ class YamlFile:
             raise ConfigurationError(f"{path}: {error}.", remedy="Correct the file.") from None
         if not isinstance(value, dict):
             raise ConfigurationError(f"{path}: a mapping is expected at the top.", remedy="See the file that ships.")
-        file = cls(path=path, value=value, lines={})
+        file = cls(path=path, text=text, value=value, lines={})
         _note_lines(file, node, ())
         return file
 

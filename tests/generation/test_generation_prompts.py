@@ -112,9 +112,9 @@ def test_the_hash_is_that_of_the_content_not_of_the_place(tmp_path: Path, ours: 
     ("text", "said"),
     [
         ("system: a\nuser: [1", "line 2"),
-        ("system: a\n", "user: Field required"),
-        ("user: a\nsytem: b\n", "sytem: Extra inputs"),
-        ("- a\n", "the file: "),
+        ("system: a\n", "user: is missing"),
+        ("user: a\nsytem: b\n", "line 2: sytem: unknown key; did you mean 'system'?"),
+        ("- a\n", "a mapping is expected"),
         ("user: '{% if x %}'\n", "no valid template"),
         ("user: '{{ x'\n", "no valid template"),
     ],
