@@ -11,6 +11,7 @@ HAS_QUERIES = "has_queries"
 
 @dg.asset(
     group_name="benchmark",
+    code_version="1",
     kinds={"json"},
     description="All selected queries, as imported or built in: intents, documents, references, variants.",
     check_specs=[

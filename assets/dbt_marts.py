@@ -14,7 +14,9 @@ import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
 
 from assets.metrics import table_key
+from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.metrics.dbt import DATABASE_VARIABLE, ensure_manifest, prepare_build_copy, publish
+from deepchart_dagster.metrics.store import sources_hash
 from resources import StorageResource, dbt_project, open_workbench
 
 
@@ -35,10 +37,23 @@ class _Translator(DagsterDbtTranslator):
 )
 def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: StorageResource) -> Iterator[Any]:
     with open_workbench(storage) as bench:
+        rows = sources_hash(bench.settings.storage)
         copy = prepare_build_copy(bench.settings.storage)
         with _building_in(copy):
-            yield from dbt.cli(["build"], context=context).stream()
+            for event in dbt.cli(["build"], context=context).stream():
+                yield _with_data_version(context, event, rows)
         publish(copy, bench.settings.storage)
+
+
+def _with_data_version(context: dg.AssetExecutionContext, event: Any, rows: str) -> Any:
+    """A model made by the same SQL from the same rows is the same: downstream of it stays fresh."""
+    if not isinstance(event, dg.Output):
+        return event
+    key = context.asset_key_for_output(event.output_name)
+    version = content_hash([rows, context.assets_def.code_versions_by_key.get(key)])
+    return dg.Output(
+        event.value, output_name=event.output_name, metadata=event.metadata, data_version=dg.DataVersion(version)
+    )
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from deepchart_dagster.metrics.rows import ROWS_VERSION
 from resources import StorageResource, open_workbench
 
 HAS_SCORES = "has_scores"
@@ -17,7 +18,14 @@ def table_key(table: str) -> dg.AssetKey:
 
 
 def _table(name: str, deps: list[str], description: str) -> dg.AssetSpec:
-    return dg.AssetSpec(table_key(name), deps=deps, group_name="reports", kinds={"duckdb"}, description=description)
+    return dg.AssetSpec(
+        table_key(name),
+        deps=deps,
+        group_name="reports",
+        code_version=str(ROWS_VERSION),
+        kinds={"duckdb"},
+        description=description,
+    )
 
 
 @dg.multi_asset(

@@ -6,10 +6,12 @@ from deepchart_dagster.artifacts.canonical import sha256_file
 from resources import StorageResource, dbt_project, open_workbench
 
 WRITTEN = "page_written"
+REPORT_VERSION = "1"
 
 
 @dg.asset(
     group_name="reports",
+    code_version=REPORT_VERSION,
     deps=["leaderboard"],
     kinds={"html"},
     description="Leaderboard, figures and a gallery in one self-contained page.",

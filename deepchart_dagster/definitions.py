@@ -8,6 +8,8 @@ import dagster as dg
 
 # Asset checks by partition are in preview in Dagster 1.13; they are what says "which split is in error".
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
+# Data versions on outputs are in beta there: dbt's models get theirs that way (assets/dbt_marts.py).
+warnings.filterwarnings("ignore", category=dg.BetaWarning, message=r"Parameter `data_version` of initializer `Output")
 
 from assets.benchmark_queries import benchmark_queries  # noqa: E402
 from assets.context_variants import context_variants  # noqa: E402

@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,28 @@ class Demo:
     storage: Path
     first: dict[str, Any]
     executable: str = DEEPCHART
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return run_deepchart(self.storage, *arguments)
+        return run_deepchart(self.storage, *arguments, environment=self.environment)
+
+    def at(self, storage: Path, environment: Mapping[str, str]) -> Demo:
+        """The same command on another storage, with these variables set."""
+        return replace(self, storage=storage, environment=environment)
 
 
-def run_deepchart(storage: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_deepchart(
+    storage: Path, *arguments: str, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """The installed command in a process of its own, without the caller's settings or keys."""
-    environment = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("DEEPCHART_", "DAGSTER_")) and not name.endswith("_API_KEY")
     }
     return subprocess.run(
         [DEEPCHART, *arguments],
-        env={**environment, "DEEPCHART_STORAGE": str(storage)},
+        env={**inherited, "DEEPCHART_STORAGE": str(storage), **(environment or {})},
         capture_output=True,
         text=True,
         check=False,
