@@ -10,6 +10,7 @@ not_applicable   there is nothing to do or to compare here (no derived reference
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -99,6 +100,11 @@ class InstanceResult(_Frozen):
     @property
     def is_error(self) -> bool:
         return self.status is Status.ERROR
+
+
+def utc_now() -> str:
+    """ISO 8601 with milliseconds, as results and the ledger write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def about(uid: str, message: str) -> str:

@@ -12,7 +12,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import InputKey
@@ -23,6 +22,7 @@ from deepchart_dagster.artifacts.results import (
     Problem,
     Status,
     output_hash,
+    utc_now,
 )
 from deepchart_dagster.artifacts.store import (
     ArtifactStore,
@@ -187,7 +187,7 @@ def reusable(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | N
 
 
 async def _compute(store: ArtifactStore, step: Step, work: Work) -> InstanceResult:
-    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    started_at = utc_now()
     begun = time.monotonic()
     with store.writing(step.asset, step.scope, work.uid) as folder:
         outcome = await _attempt(work, folder)

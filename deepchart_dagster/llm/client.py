@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import InputKey, canonical_json
+from deepchart_dagster.artifacts.results import utc_now
 from deepchart_dagster.errors import ProviderError
 from deepchart_dagster.llm.cache import AnswerCache, StoredAnswer, summarised_parts
 from deepchart_dagster.llm.event_loop import loop_state
-from deepchart_dagster.llm.ledger import AttemptStatus, Ledger, LedgerRow, utc_now
+from deepchart_dagster.llm.ledger import AttemptStatus, Ledger, LedgerRow
 from deepchart_dagster.llm.litellm_call import Received, dropped_parameters, send, sent_parameters
 from deepchart_dagster.llm.litellm_library import litellm_library
 from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, Usage

@@ -13,7 +13,6 @@ import logging
 import os
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -82,10 +81,6 @@ class Ledger:
 
 def ledger_folder(storage: Path) -> Path:
     return storage / "llm" / "ledger"
-
-
-def utc_now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def read_ledger(storage: Path) -> Iterator[LedgerRow]:

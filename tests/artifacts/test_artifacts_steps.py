@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -154,21 +156,35 @@ def test_storage_that_cannot_be_written_stops_the_step(store: ArtifactStore) -> 
         run_step(store, STEP, [blocked, Counter().work("b")])
 
 
-def test_concurrency_is_bounded_and_used(store: ArtifactStore) -> None:
-    running = 0
-    most = 0
+@dataclass
+class AtOnce:
+    """Computes nothing, slowly, and counts how many do so at the same time."""
 
-    async def compute(folder: Path) -> Outcome:
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        await asyncio.sleep(0.02)
-        running -= 1
+    seconds: float
+    running: int = 0
+    most: int = 0
+
+    async def compute(self, folder: Path) -> Outcome:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await asyncio.sleep(self.seconds)
+        self.running -= 1
         return Outcome()
 
-    works = [Work(f"u{number}", InputKey.of(n=number), compute) for number in range(12)]
+
+def run_in_threads(run: Callable[[str], object], *names: str) -> None:
+    threads = [threading.Thread(target=run, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_concurrency_is_bounded_and_used(store: ArtifactStore) -> None:
+    counter = AtOnce(0.02)
+    works = [Work(f"u{number}", InputKey.of(n=number), counter.compute) for number in range(12)]
     run_step(store, STEP, works, concurrency=4)
-    assert most == 4
+    assert counter.most == 4
 
 
 def test_two_steps_on_one_partition_take_turns(store: ArtifactStore) -> None:
@@ -183,36 +199,19 @@ def test_two_steps_on_one_partition_take_turns(store: ArtifactStore) -> None:
 
         return run_step(store, STEP, [Work("a", InputKey.of(name=name), compute)])
 
-    threads = [threading.Thread(target=run, args=(name,)) for name in ("one", "two")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(run, "one", "two")
     assert [event.split()[1] for event in events] == ["in", "out", "in", "out"]
 
 
 def test_splits_that_share_results_take_turns(store: ArtifactStore) -> None:
-    running = 0
-    most = 0
-
-    async def compute(folder: Path) -> Outcome:
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        await asyncio.sleep(0.05)
-        running -= 1
-        return Outcome()
+    counter = AtOnce(0.05)
 
     def run(split: str) -> None:
         step = Step(asset="references", partition=(split,), scope=(), shared=True)
-        run_step(store, step, [Work("finance/1", InputKey.of(split=split), compute)])
+        run_step(store, step, [Work("finance/1", InputKey.of(split=split), counter.compute)])
 
-    threads = [threading.Thread(target=run, args=(split,)) for split in ("finance-normal", "finance-long")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == 1
+    run_in_threads(run, "finance-normal", "finance-long")
+    assert counter.most == 1
     assert store.manifests("references") == [("finance-long",), ("finance-normal",)]
 
 

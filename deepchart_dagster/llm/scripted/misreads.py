@@ -35,10 +35,10 @@ from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.files import path_segment, write_json
 from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.lookups import Found, MisreadKind, Neighbour, Number
-from deepchart_dagster.llm.scripted.oracle import UNKNOWN, drawn, read_sources
 from deepchart_dagster.llm.scripted.oracle import VERSION as ORACLE_VERSION
-from deepchart_dagster.llm.scripted.recipes import KnownQuery, recognise
-from deepchart_dagster.llm.scripted.sent_context import asks_for_chart, context_hash, text_of
+from deepchart_dagster.llm.scripted.oracle import answer_by, read_sources
+from deepchart_dagster.llm.scripted.recipes import KnownQuery
+from deepchart_dagster.llm.scripted.sent_context import context_hash
 
 # Changes with what is misread, and with what the oracle reads.
 VERSION = f"1, oracle {ORACLE_VERSION}"
@@ -68,18 +68,17 @@ class Injection:
 
 
 def answer(request: ScriptedRequest) -> ScriptedReply:
-    known = recognise(text_of(request.messages))
-    if known is None:
-        return UNKNOWN
-    if asks_for_chart(request.messages):
-        return drawn(known, request.messages)
+    return answer_by(misread_sources, request)
+
+
+def misread_sources(known: KnownQuery, request: ScriptedRequest) -> list[Found]:
+    """What the oracle reads, some of it from the wrong place; what was injected is recorded."""
     parameters = _Parameters.model_validate(dict(request.parameters))
     found = read_sources(known, request)
     context = context_hash(request.messages)
     chosen = misread(found, _Dice(parameters, known.query.uid, context))
     _record(request, parameters, known, context, len(found), list(chosen.values()))
-    given = [replace(value, value=chosen[at].given) if at in chosen else value for at, value in enumerate(found)]
-    return ScriptedReply(known.stage1_program(given))
+    return [replace(value, value=chosen[at].given) if at in chosen else value for at, value in enumerate(found)]
 
 
 @dataclass(frozen=True)

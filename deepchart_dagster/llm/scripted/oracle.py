@@ -8,6 +8,9 @@ der_data. In stage 2 it draws the data it is given. Anything else it refuses.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from deepchart_dagster.llm.model import Message
 from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.lookups import Found, find_all
@@ -17,18 +20,27 @@ from deepchart_dagster.llm.scripted.sent_context import asks_for_chart, asks_for
 # Changes with what the oracle answers: its code, the look-ups, the recipes of the mini queries.
 VERSION = "1"
 
-UNKNOWN = ScriptedReply("I know only the charts of the mini benchmark, and this is none of them.", "refusal")
+_UNKNOWN = ScriptedReply("I know only the charts of the mini benchmark, and this is none of them.", "refusal")
 _NO_DATA = ScriptedReply("There is no JSON after the data line, so there is nothing to draw.", "refusal")
 _NO_HTML = ScriptedReply("I draw with Python only.", "refusal")
 
 
+# How a scripted model comes to the source values of a query from what it is sent.
+Reading: TypeAlias = Callable[[KnownQuery, ScriptedRequest], list[Found]]
+
+
 def answer(request: ScriptedRequest) -> ScriptedReply:
+    return answer_by(read_sources, request)
+
+
+def answer_by(read: Reading, request: ScriptedRequest) -> ScriptedReply:
+    """The oracle's answer, its source values read by ``read``."""
     known = recognise(text_of(request.messages))
     if known is None:
-        return UNKNOWN
+        return _UNKNOWN
     if asks_for_chart(request.messages):
-        return drawn(known, request.messages)
-    return ScriptedReply(known.stage1_program(read_sources(known, request)))
+        return _drawn(known, request.messages)
+    return ScriptedReply(known.stage1_program(read(known, request)))
 
 
 def read_sources(known: KnownQuery, request: ScriptedRequest) -> list[Found]:
@@ -36,7 +48,7 @@ def read_sources(known: KnownQuery, request: ScriptedRequest) -> list[Found]:
     return find_all(known.recipe.sources, passages(request))
 
 
-def drawn(known: KnownQuery, messages: tuple[Message, ...]) -> ScriptedReply:
+def _drawn(known: KnownQuery, messages: tuple[Message, ...]) -> ScriptedReply:
     """A program that draws the data in the messages."""
     if asks_for_html(messages):
         return _NO_HTML
