@@ -14,9 +14,7 @@ SHARED = PROJECT.parent / "shared"
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(("DEEPCHART_", "DAGSTER_")) and name != "DEEPCHART_CHROMIUM":
-            monkeypatch.delenv(name)
-        elif name.endswith("_API_KEY"):
+        if (name.startswith(("DEEPCHART_", "DAGSTER_")) and name != "DEEPCHART_CHROMIUM") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
 
 
