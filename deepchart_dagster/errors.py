@@ -44,6 +44,7 @@ __all__ = [
     "StorageError",
     "UpstreamError",
     "UsageError",
+    "in_words",
 ]
 
 
@@ -138,3 +139,14 @@ class ProviderRefusedRequest(ProviderError):
 
 class BadProviderAnswer(ProviderError):
     pass
+
+
+def in_words(validation: str) -> str:
+    """What pydantic says of a value, in words for people: no "Value error", no class names of ours."""
+    if validation == "Field required":
+        return "is missing"
+    message = validation.removeprefix("Value error, ")
+    wanted = message.removeprefix("Input should be ").partition(", unable to parse")[0].partition(" or instance of")[0]
+    if wanted != message:
+        return f"must be {wanted.replace('a valid dictionary', 'an object')}"
+    return message[:1].lower() + message[1:]

@@ -13,12 +13,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from deepchart_dagster.errors import ConfigurationError
+from deepchart_dagster.errors import ConfigurationError, in_words
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 _PREFIX = "DEEPCHART_"
-# Read where a browser and the chart libraries are looked for, before there are settings.
-_OTHER_VARIABLES = ("DEEPCHART_CHROMIUM", "DEEPCHART_CHART_LIBRARIES")
+# DEEPCHART_… as well: where a browser and the chart libraries are; which database dbt builds in.
+_OTHER_VARIABLES = ("CHROMIUM", "CHART_LIBRARIES", "DUCKDB")
 
 SandboxTier = Literal["auto", "namespaces", "landlock", "trusted"]
 OcrEngine = Literal["auto", "text-layer", "rapidocr", "paddleocr", "paddleocr-vl"]
@@ -99,23 +99,18 @@ def load_settings(**overrides: object) -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
         raise ConfigurationError(
-            f"{_PREFIX}{name.upper()}={values.get(name)!r}: {_in_words(first['msg'])}.",
+            f"{_PREFIX}{name.upper()}={values.get(name)!r}: {in_words(first['msg'])}.",
             remedy=f"It sets: {_description(name)}.",
         ) from error
     return settings.model_copy(update={"storage": settings.storage.expanduser().absolute()})
 
 
-def _in_words(message: str) -> str:
-    """Pydantic's message without its "input should be"."""
-    wanted = message.removeprefix("Input should be ").partition(", unable to parse")[0]
-    return f"must be {wanted}" if wanted != message else message[:1].lower() + message[1:]
-
-
 def unknown_variables() -> dict[str, str]:
     """DEEPCHART_* variables of the environment that nothing reads -> the known one that comes nearest, or ""."""
-    known = [*(_PREFIX + name.upper() for name in Settings.model_fields), *_OTHER_VARIABLES]
-    unknown = sorted(name for name in os.environ if name.startswith(_PREFIX) and name not in known)
-    return {name: next(iter(difflib.get_close_matches(name, known, n=1)), "") for name in unknown}
+    known = [*(name.upper() for name in Settings.model_fields), *_OTHER_VARIABLES]
+    given = (name.removeprefix(_PREFIX) for name in sorted(os.environ) if name.startswith(_PREFIX))
+    near = {name: difflib.get_close_matches(name, known, n=1) for name in given if name not in known}
+    return {_PREFIX + name: _PREFIX + names[0] if names else "" for name, names in near.items()}
 
 
 def _description(name: str) -> str:

@@ -39,6 +39,7 @@ from deepchart_dagster.errors import (
     MissingInputError,
     StorageError,
     UsageError,
+    in_words,
 )
 
 BENCHMARK_FORMAT = "deepchart-benchmark/1"
@@ -286,7 +287,7 @@ def parse_query(line: bytes, benchmark: str, place: str) -> Query:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "record"
-        raise BenchmarkFormatError(f"{place}: {where}: {first['msg']}.", remedy=_REPAIR) from error
+        raise BenchmarkFormatError(f"{place}: {where}: {in_words(first['msg'])}.", remedy=_REPAIR) from error
 
 
 def load_json(content: bytes, place: str, remedy: str = "") -> JsonValue:

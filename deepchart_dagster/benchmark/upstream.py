@@ -16,7 +16,7 @@ from deepchart_dagster.artifacts.files import storage_errors
 from deepchart_dagster.benchmark.import_report import ImportWarning, SkippedRecord, SourceReading, SourceRecord
 from deepchart_dagster.benchmark.library import load_json
 from deepchart_dagster.benchmark.model import CodeType, ContextVariant, Domain, Modality, Query, References
-from deepchart_dagster.errors import BenchmarkFormatError, NoWorkPossible
+from deepchart_dagster.errors import BenchmarkFormatError, NoWorkPossible, in_words
 
 DEFAULT_NAME = "deepchart"
 DOMAINS = {
@@ -147,7 +147,9 @@ def read_record(line: bytes, place: str) -> SourceRecord | SkippedRecord:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        return SkippedRecord(uid=uid, reason=f"{place}: {f'{where}: ' if where else ''}{first['msg']}.")
+        return SkippedRecord(
+            uid=uid, reason=f"{place}: {f'{where}: ' if where else 'the record '}{in_words(first['msg'])}."
+        )
     except BenchmarkFormatError as error:
         return SkippedRecord(uid=uid, reason=error.message)
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.benchmark.import_report import ImportReport
+
+_SHOWN_WARNINGS = 20
 
 
 @click.command("import", short_help="Read in a benchmark from a folder.")
@@ -18,6 +25,7 @@ def command(path: Path, only: tuple[str, ...], name: str | None, storage: str | 
     """Read a clone of the published benchmark, or a folder in the project's own layout.
 
     Reports records read, imported and skipped, with file and reason for everything that is not as it should be.
+    Exit code 1 where records were skipped; the others are stored.
 
     \b
     Example: deepchart import ../DeepChart --only academic/1 --only finance/4
@@ -27,11 +35,21 @@ def command(path: Path, only: tuple[str, ...], name: str | None, storage: str | 
     with workbench(storage) as bench:
         report = import_benchmark(path, bench.library, name=name, only=only)
         others = [other for other in bench.library.names() if other != report.name]
-    lines = [f"{report.name}: {report.read} records read, {report.imported} imported, {len(report.skipped)} skipped"]
-    lines += [f"  skipped  {skipped.uid}: {skipped.reason}" for skipped in report.skipped]
-    lines += [f"  warning  {warning.uid}: {warning.file}: {warning.message}" for warning in report.warnings]
+    emit(as_json, report.as_json(), "\n".join(_lines(report, others)))
+    exit_with_errors(len(report.skipped))
+
+
+def _lines(report: ImportReport, others: list[str]) -> Iterator[str]:
+    stored = "" if report.changed else "; all of it was stored before"
+    counts = f"{report.read} records read, {report.imported} imported, {len(report.skipped)} skipped"
+    yield f"{report.name}: {counts}{stored}"
+    for warning in report.warnings[:_SHOWN_WARNINGS]:
+        yield f"  warning  {warning.uid}: {warning.file}: {warning.message}"
+    if len(report.warnings) > _SHOWN_WARNINGS:
+        yield f"  and {len(report.warnings) - _SHOWN_WARNINGS} more warnings: --json lists them all."
+    for skipped in report.skipped:
+        yield f"  skipped  {skipped.uid or 'a record without uid'}: {skipped.reason}"
+    if report.skipped:
+        yield "Correct these lines and import again; the other records are stored."
     if others:
-        lines.append(
-            f"The storage also holds {', '.join(others)}; DEEPCHART_BENCHMARKS={report.name} works on this one alone."
-        )
-    emit(as_json, report.as_json(), "\n".join(lines))
+        yield f"The storage also holds {', '.join(others)}; DEEPCHART_BENCHMARKS={report.name} works on this one alone."

@@ -280,7 +280,7 @@ def a_clone(folder: Path, *lines: object) -> Path:
         ('"a string"', None, "instances/finance.jsonl line 2: "),
         (a_record("cooking/1", domain="cooking"), "cooking/1", "line 2: the domain 'cooking' is unknown; known are ac"),
         (a_record(), "finance/7", "line 2: the uid finance/7 is taken by instances/finance.jsonl line 1"),
-        ({"uid": "finance/8", "domain": "finance"}, "finance/8", "line 2: query: Field required"),
+        ({"uid": "finance/8", "domain": "finance"}, "finance/8", "line 2: query: is missing"),
         (
             a_record("finance/8", context={"variants": {"short": []}}),
             "finance/8",
