@@ -87,7 +87,10 @@ set_up() {
     say "installing packages into .venv (about 1.5 GB; a minute or two)"
     "$VENV/bin/python" -m uv pip install -q --python "$VENV/bin/python" --compile-bytecode \
         --constraint requirements.lock --editable ".$extras" >&2 || die "could not install the packages"
-    "$VENV/bin/python" -m deepchart_dagster.metrics.dbt >&2 || die "dbt could not parse dbt_reports"
+    # Ours too: where PYTHONDONTWRITEBYTECODE is set, every start would compile it again.
+    "$VENV/bin/python" -m compileall -q deepchart_dagster assets resources >&2 || die "could not compile the project"
+    "$VENV/bin/python" -c 'import pathlib, deepchart_dagster.metrics.dbt as dbt
+dbt.ensure_manifest(pathlib.Path("dbt_reports"))' >&2 || die "dbt could not parse dbt_reports"
     need_browser
     printf %s "$stamp" >"$mark"
 }
