@@ -90,7 +90,7 @@ set_up() {
     # Ours too: where PYTHONDONTWRITEBYTECODE is set, every start would compile it again.
     "$VENV/bin/python" -m compileall -q deepchart_dagster assets resources >&2 || die "could not compile the project"
     "$VENV/bin/python" -c 'import pathlib, deepchart_dagster.metrics.dbt as dbt
-dbt.ensure_manifest(pathlib.Path("dbt_reports"))' >&2 || die "dbt could not parse dbt_reports"
+dbt.ensure_manifest(pathlib.Path("dbt_reports").resolve())' >&2 || die "dbt could not parse dbt_reports"
     need_browser
     printf %s "$stamp" >"$mark"
 }
