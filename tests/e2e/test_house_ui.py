@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from deepchart_dagster.execution.browser import find_browser
 
@@ -83,6 +84,7 @@ def page(ui: str) -> Iterator[Page]:
         chromium = playwright.chromium.launch(executable_path=str(browser.path), args=["--no-sandbox"])
         view = chromium.new_page(viewport={"width": 1600, "height": 1000})
         view.set_default_timeout(60_000)
+        expect.set_options(timeout=60_000)
         yield view
         chromium.close()
 
@@ -90,7 +92,7 @@ def page(ui: str) -> Iterator[Page]:
 def test_the_graph_shows_the_groups_in_order(ui: str, page: Page) -> None:
     page.goto(f"{ui}/asset-groups")
     for group in ("benchmark", "documents", "contexts", "references", "predictions", "scores", "reports"):
-        page.get_by_text(group, exact=True).first.wait_for()
+        expect(page.get_by_text(group, exact=True).first).to_be_visible()
 
 
 def _choose(page: Page, key: str) -> None:
@@ -114,7 +116,7 @@ def test_one_partition_is_materialised_by_clicking(demo: Demo, ui: str, page: Pa
     page.get_by_role("button", name="Launch 1 run").click()
     page.get_by_text("View", exact=True).first.click()
     page.wait_for_url("**/runs/**")
-    page.get_by_text("Success", exact=True).first.wait_for(timeout=300_000)
+    expect(page.get_by_text("Success", exact=True).first).to_be_visible(timeout=300_000)
 
     after = {path.parent.name: json.loads(path.read_text())["output_hash"] for path in lost.glob("*/result.json")}
     assert after == before, "the same inputs give the same outputs"
@@ -122,6 +124,6 @@ def test_one_partition_is_materialised_by_clicking(demo: Demo, ui: str, page: Pa
 
 def test_the_partition_page_shows_counts_and_checks(ui: str, page: Page) -> None:
     page.goto(f"{ui}/assets/predicted_states?view=partitions&partition={MODEL}%7C{SPLIT}")
-    page.get_by_text("n_total", exact=True).first.wait_for()
+    expect(page.get_by_text("n_total", exact=True).first).to_be_visible()
     page.goto(f"{ui}/assets/predicted_states?view=checks")
-    page.get_by_text("no_errors", exact=True).first.wait_for()
+    expect(page.get_by_text("no_errors", exact=True).first).to_be_visible()
