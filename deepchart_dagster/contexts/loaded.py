@@ -12,7 +12,7 @@ from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.contexts.model import Page
 from deepchart_dagster.contexts.ocr import OCR_CONTEXTS, DocumentSummary
-from deepchart_dagster.errors import StorageError, UpstreamError
+from deepchart_dagster.errors import DamagedFile, UpstreamError
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,21 @@ def ocr_result(store: ArtifactStore, document_id: str) -> InstanceResult:
     result = store.read(OCR_CONTEXTS, (), document_id)
     if result is not None and not result.is_error:
         return result
-    reason = f": {result.problem.message}" if result and result.problem else " yet."
-    raise UpstreamError(
-        f"the document {document_id} has not been read{reason}",
-        remedy=f"Run deepchart contexts build --document {document_id}.",
-    )
+    build = f"Run deepchart contexts build --document {document_id}."
+    if result is None or result.problem is None:
+        raise UpstreamError(f"the document {document_id} has not been read yet.", remedy=build)
+    # The problem says itself what to do about it.
+    raise UpstreamError(f"the document {document_id} has not been read: {result.problem.message}")
 
 
 def load_context(store: ArtifactStore, document_id: str) -> OcrContext:
-    """Raises UpstreamError where the document has not been read, StorageError where a file is damaged."""
+    """Raises UpstreamError where the document has not been read, DamagedFile where a file is damaged."""
     ocr_result(store, document_id)
     folder = store.folder(OCR_CONTEXTS, (), document_id)
     try:
         return _load(folder)
     except (OSError, ValueError, KeyError, IndexError, ValidationError) as error:
-        raise StorageError(
+        raise DamagedFile(
             f"the context of {document_id} in {folder} is damaged ({type(error).__name__}).",
             remedy=f"Delete that folder and run deepchart contexts build --document {document_id}.",
         ) from error

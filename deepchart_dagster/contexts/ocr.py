@@ -154,22 +154,27 @@ class OcrContextStage:
 
         return Work(uid=document.id, key=key, compute=compute)
 
-    def _raw(self, document: Document) -> tuple[int, DeepChartError | None]:
-        """Page count from raw_documents, or why there is none."""
+    def _raw(self, document: Document) -> tuple[int | None, DeepChartError | None]:
+        """Page count from raw_documents (None: not made), or why the PDF is not to be read."""
         raw = self.store.read(RAW_DOCUMENTS, (), document.id)
-        if raw is None or raw.is_error:
-            reason = f": {raw.problem.message}" if raw and raw.problem else " yet"
-            return 0, UpstreamError(
-                f"{document.id} has no checked PDF (raw_documents){reason}",
-                remedy=f"Run deepchart contexts build --document {document.id}.",
+        if raw is None:
+            return None, None
+        if raw.is_error:
+            reason = raw.problem.message if raw.problem else "no reason was kept."
+            return None, UpstreamError(
+                f"{document.id} has no checked PDF (raw_documents): {reason}",
+                remedy=f"Then run deepchart contexts build --document {document.id}.",
             )
         return int(str(raw.value["n_pages"])), None
 
     def _read(
-        self, document: Document, n_pages: int, identity: EngineIdentity, folder: Path, progress: Progress | None
+        self, document: Document, n_pages: int | None, identity: EngineIdentity, folder: Path, progress: Progress | None
     ) -> Outcome:
+        pdf = self.documents.pdf(document.id)
+        # A registered document can be read on its own: what raw_documents would have checked is checked here.
+        n_pages = n_pages or _inspected(document, pdf).n_pages
         reader = PdfReader(
-            pdf=self.documents.pdf(document.id),
+            pdf=pdf,
             engine=self.engine,
             figures=_has_figures(document),
             workers=self.workers,

@@ -63,12 +63,19 @@ def test_a_filing_is_read_into_its_four_files(room: Room, tmp_path: Path) -> Non
     assert [line for line in markdown if line.startswith("<!--")] == [f"<!-- page {n} -->" for n in range(1, 7)]
 
 
-def test_reading_waits_for_the_checked_pdf(room: Room, tmp_path: Path) -> None:
+def test_a_registered_pdf_is_read_without_raw_documents(room: Room, tmp_path: Path) -> None:
     document = room.documents.add(save_pdf(tmp_path / "a.pdf", [(50, 60, PROSE)]), Domain.FINANCE)
     summary = room.ocr().run(document.id)
-    assert summary.n_error == 1
-    assert summary.errors[0].kind == "UpstreamError"
-    assert "deepchart contexts build --document a" in summary.errors[0].message
+    assert (summary.n_ok, summary.results[0].value["n_pages"]) == (1, 1)
+    assert room.store.read("raw_documents", (), document.id) is None
+
+
+def test_a_pdf_whose_bytes_changed_is_not_read_without_raw_documents(room: Room, tmp_path: Path) -> None:
+    document = room.documents.add(save_pdf(tmp_path / "a.pdf", [(50, 60, PROSE)]), Domain.FINANCE)
+    room.documents.pdf(document.id).write_bytes(save_pdf(tmp_path / "b.pdf", [(50, 60, "Other.")]).read_bytes())
+    summary = room.ocr().run(document.id)
+    assert [error.kind for error in summary.errors] == ["DocumentError"]
+    assert "no longer the file that was registered" in summary.errors[0].message
 
 
 def test_an_encrypted_pdf_is_that_documents_error_and_reading_says_so(room: Room, tmp_path: Path) -> None:
