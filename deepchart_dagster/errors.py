@@ -10,7 +10,8 @@
         ├── MissingInputError       a file that an instance needs is not there
         ├── UpstreamError           the step before has no result for this instance
         ├── DocumentError           a PDF that cannot be read
-        ├── StorageError            no permission, disk full, damaged result
+        ├── StorageError            no permission, disk full: nothing can be kept, so it ends a step
+        │   └── DamagedFile         a stored file that cannot be read: the instances that need it are in error
         ├── SandboxUnavailable      no safe way to run a generated program on this host
         ├── BrowserUnavailable      no Chromium, or it would not start
         └── ProviderError           a model call that did not produce an answer
@@ -31,6 +32,7 @@ __all__ = [
     "BenchmarkFormatError",
     "BrowserUnavailable",
     "ConfigurationError",
+    "DamagedFile",
     "DeepChartError",
     "DocumentError",
     "InfrastructureError",
@@ -95,6 +97,10 @@ class DocumentError(InfrastructureError):
 
 
 class StorageError(InfrastructureError):
+    pass
+
+
+class DamagedFile(StorageError):
     pass
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.files import write_json
-from deepchart_dagster.errors import StorageError
+from deepchart_dagster.errors import DamagedFile
 
 EvidenceKind = Literal["pages", "drawn"]
 
@@ -31,14 +31,15 @@ class EvidenceStore:
         write_json(self._path(kind, sha256), value)
 
     def get(self, kind: EvidenceKind, sha256: str) -> JsonValue:
-        """The entry, or None where nothing is known of these bytes."""
+        """The entry, or None where nothing is known of these bytes. Raises DamagedFile, naming the entry."""
         path = self._path(kind, sha256)
         try:
-            text = path.read_text(encoding="utf-8")
+            value: JsonValue = json.loads(path.read_bytes())
         except FileNotFoundError:
             return None
-        try:
-            value: JsonValue = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise StorageError(f"{path} is damaged: {error}.", remedy="Delete it; it is made again.") from error
+        except (OSError, ValueError, RecursionError) as error:
+            raise DamagedFile(
+                f"{path} is damaged: {error}.",
+                remedy="Delete it and the result that holds this image; the next run makes both again.",
+            ) from error
         return value

@@ -30,7 +30,7 @@ from deepchart_dagster.artifacts.store import (
     hash_outputs,
     save_result,
 )
-from deepchart_dagster.errors import DeepChartError, NoWorkPossible, StorageError
+from deepchart_dagster.errors import DamagedFile, DeepChartError, NoWorkPossible, StorageError
 
 Compute = Callable[[Path], Awaitable[Outcome]]
 Progress = Callable[[int, int], None]
@@ -220,6 +220,8 @@ async def _attempt(work: Work, folder: Path) -> Outcome:
         raise TypeError(f"{work.uid}: neither a computation nor a reason why there is none")
     try:
         return await work.compute(folder)
+    except DamagedFile as error:  # a file that this instance reads: the others may do without
+        return Outcome(status=Status.ERROR, problem=Problem.from_error(error))
     except StorageError:
         raise
     except Exception as error:  # noqa: BLE001 - ours by definition: kept with the instance

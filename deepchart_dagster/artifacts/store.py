@@ -28,7 +28,7 @@ from deepchart_dagster.artifacts.files import (
     write_json_lines,
 )
 from deepchart_dagster.artifacts.results import InstanceResult, OutputFile
-from deepchart_dagster.errors import StorageError
+from deepchart_dagster.errors import DamagedFile, StorageError
 
 RESULT_NAME = "result.json"
 _PARTITIONS = "_partitions"
@@ -62,21 +62,17 @@ class ArtifactStore:
         return self.root.joinpath(asset, *(path_segment(part) for part in scope))
 
     def read(self, asset: str, scope: tuple[str, ...], uid: str) -> InstanceResult | None:
-        """The stored result, or None where there is none. A damaged one raises StorageError."""
+        """The stored result, or None where there is none. Raises DamagedFile for one that cannot be read."""
         path = self.folder(asset, scope, uid) / RESULT_NAME
+        remedy = "Delete that folder; the next run makes it again."
         try:
-            text = path.read_text(encoding="utf-8")
+            return InstanceResult.model_validate_json(path.read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StorageError(f"cannot read {path}: {error.strerror}.") from error
-        try:
-            return InstanceResult.model_validate_json(text)
+            raise DamagedFile(f"cannot read {path}: {error.strerror}.", remedy=remedy) from error
         except ValidationError as error:
-            raise StorageError(
-                f"{path} is damaged ({error.errors()[0]['msg']}).",
-                remedy="Delete that folder; the next run makes it again.",
-            ) from error
+            raise DamagedFile(f"{path} is damaged ({error.errors()[0]['msg']}).", remedy=remedy) from error
 
     @contextmanager
     def writing(self, asset: str, scope: tuple[str, ...], uid: str) -> Iterator[Path]:
@@ -99,22 +95,18 @@ class ArtifactStore:
         return Manifest(asset=asset, partition=partition, rows=rows)
 
     def read_manifest(self, asset: str, partition: tuple[str, ...]) -> Manifest | None:
+        """None where there is none. Raises DamagedFile, naming it, for one that cannot be read."""
         path = self.partition_path(asset, partition, ".jsonl")
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            rows = tuple(_read_manifest_row(line) for line in path.read_bytes().splitlines())
         except FileNotFoundError:
             return None
-        try:
-            return Manifest(
-                asset=asset,
-                partition=partition,
-                rows=tuple(json.loads(line) for line in lines),
-            )
-        except json.JSONDecodeError as error:
-            raise StorageError(
+        except (OSError, ValueError, RecursionError) as error:
+            raise DamagedFile(
                 f"{path} is damaged: {error}.",
                 remedy="Materialise the partition again; results are kept.",
             ) from error
+        return Manifest(asset=asset, partition=partition, rows=rows)
 
     def manifests(self, asset: str) -> list[tuple[str, ...]]:
         """The partitions of ``asset`` that have a manifest, sorted."""
@@ -145,6 +137,14 @@ def _manifest_row(result: InstanceResult) -> dict[str, JsonValue]:
         "output_hash": result.output_hash,
         "problem": result.problem.kind if result.problem else None,
     }
+
+
+def _read_manifest_row(line: bytes) -> dict[str, JsonValue]:
+    """Raises ValueError for what is none."""
+    row = json.loads(line)
+    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("uid", "output_hash")):
+        raise ValueError(f"{line[:40]!r} names no instance and its output")
+    return row
 
 
 def save_result(folder: Path, result: InstanceResult) -> None:

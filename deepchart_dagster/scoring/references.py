@@ -35,7 +35,7 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Query, Split
 from deepchart_dagster.benchmark.state import J_TOKEN, Side, content_of, invalidity, load_state, with_state
-from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, MissingInputError, UpstreamError
+from deepchart_dagster.errors import BenchmarkFormatError, DamagedFile, DeepChartError, MissingInputError, UpstreamError
 from deepchart_dagster.execution.images import PNG_HEADER_BYTES, png_size
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.scoring.fidelity import compare
@@ -88,13 +88,19 @@ class ReferenceStage:
     def _keep_evidence(self, result: InstanceResult) -> None:
         """What a chart draws is known by its bytes. Done for reused results too: evidence may have been lost."""
         chart = result.files.get(CHART_NAME)
-        if chart is None or DRAWN_NAME not in result.files or self.evidence.get("drawn", chart.sha256) is not None:
+        if chart is None or DRAWN_NAME not in result.files or self._is_known(chart.sha256):
             return
         try:
             drawn = read_output(self.store, result, DRAWN_NAME)
         except UpstreamError:
             return  # edited by hand: no evidence for this chart; deepchart verify reports the file
         self.evidence.put("drawn", chart.sha256, json.loads(drawn))
+
+    def _is_known(self, chart_sha256: str) -> bool:
+        try:
+            return self.evidence.get("drawn", chart_sha256) is not None
+        except DamagedFile:
+            return False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -14,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepchart_dagster.artifacts.canonical import InputKey
+from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.results import Outcome, Status
 from deepchart_dagster.artifacts.steps import Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.errors import MissingInputError, NoWorkPossible, ProviderTimeout, StorageError
+from deepchart_dagster.errors import DamagedFile, MissingInputError, NoWorkPossible, ProviderTimeout, StorageError
 
 STEP = Step(asset="predicted_states", partition=("finance-normal", "oracle"), scope=("finance-normal", "oracle"))
 
@@ -264,3 +266,56 @@ def test_the_result_file_names_its_parts(store: ArtifactStore) -> None:
     assert stored["key_parts"] == {"uid": "a", "content": "content"}
     assert stored["files"]["sub/out.txt"]["bytes"] == 7
     assert stored["input_key"].startswith("k1-")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"{}", b"[" * 100_000, b'"\\ud800"'])
+def test_a_damaged_result_is_named_and_made_again(store: ArtifactStore, content: bytes) -> None:
+    stage = Counter()
+    run_step(store, STEP, [stage.work("a"), stage.work("b")])
+    damaged = store.folder(STEP.asset, STEP.scope, "a") / "result.json"
+    damaged.write_bytes(content)
+    with pytest.raises(DamagedFile, match=re.escape(str(damaged))):
+        store.read(STEP.asset, STEP.scope, "a")
+    again = run_step(store, STEP, [stage.work("a"), stage.work("b")])
+    assert again.computed_uids == {"a"}
+    assert store.read(STEP.asset, STEP.scope, "a") is not None
+
+
+def test_a_result_that_is_a_folder_is_named_and_made_again(store: ArtifactStore) -> None:
+    stage = Counter()
+    run_step(store, STEP, [stage.work("a")])
+    damaged = store.folder(STEP.asset, STEP.scope, "a") / "result.json"
+    damaged.unlink()
+    damaged.mkdir()
+    with pytest.raises(DamagedFile, match=re.escape(str(damaged))):
+        store.read(STEP.asset, STEP.scope, "a")
+    assert run_step(store, STEP, [stage.work("a")]).computed_uids == {"a"}
+
+
+def test_a_damaged_input_is_the_error_of_the_instance_that_reads_it_alone(store: ArtifactStore) -> None:
+    stage = Counter()
+    damaged = DamagedFile("evidence/x.json is damaged.", remedy="Delete it.")
+    summary = run_step(store, STEP, [stage.work("a", outcome=damaged), stage.work("b")])
+    assert (summary.n_error, summary.n_ok) == (1, 1)
+    assert summary.errors[0].message == "evidence/x.json is damaged. Delete it."
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\n", b"[]\n", b'{"uid": 1, "output_hash": "x"}\n', b'{"uid": "a"}\n', b"[" * 100_000 + b"\n"]
+)
+def test_a_damaged_manifest_is_named(store: ArtifactStore, content: bytes) -> None:
+    run_step(store, STEP, [Counter().work("a")])
+    path = store.partition_path(STEP.asset, STEP.partition, ".jsonl")
+    path.write_bytes(content)
+    with pytest.raises(DamagedFile, match=re.escape(str(path))):
+        store.read_manifest(STEP.asset, STEP.partition)
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"{", b"[" * 100_000])
+def test_damaged_evidence_is_named(tmp_path: Path, content: bytes) -> None:
+    evidence = EvidenceStore(tmp_path)
+    evidence.put("drawn", "ab12", {"figures": []})
+    [path] = (tmp_path / "evidence" / "drawn").rglob("*.json")
+    path.write_bytes(content)
+    with pytest.raises(DamagedFile, match=re.escape(str(path))):
+        evidence.get("drawn", "ab12")
