@@ -20,9 +20,16 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
-from deepchart_dagster.artifacts.files import is_slug, new_folder, storage_errors, write_bytes, write_json
+from deepchart_dagster.artifacts.files import (
+    is_slug,
+    new_folder,
+    remove_leftovers,
+    storage_errors,
+    write_bytes,
+    write_json,
+)
 from deepchart_dagster.benchmark.model import Domain
-from deepchart_dagster.errors import MissingInputError, StorageError, UsageError
+from deepchart_dagster.errors import DamagedFile, MissingInputError, UsageError
 
 _PDF_NAME = "source.pdf"
 _RECORD_NAME = "document.json"
@@ -96,9 +103,9 @@ class DocumentStore:
             return self._complete(known, given) if known else self._register(given, data, digest)
 
     def get(self, document_id: str) -> Document:
-        """Raises UsageError for an id that is not registered, StorageError for a damaged record."""
+        """Raises UsageError for an id that is not registered, DamagedFile for a record that cannot be read."""
         record = self.folder / document_id / _RECORD_NAME
-        if not is_slug(document_id) or not record.is_file():
+        if not is_slug(document_id) or not record.exists():
             raise UsageError(
                 f"no document {document_id!r} is registered ({self._known_ids()}).",
                 remedy="Add it: deepchart documents add FILE.pdf --domain D --id ID.",
@@ -106,9 +113,12 @@ class DocumentStore:
         return _load(record)
 
     def list(self) -> list[Document]:
-        """All documents, sorted by id. Raises StorageError for a damaged record."""
-        records = sorted(self.folder.glob(f"[!.]*/{_RECORD_NAME}"))
-        return [_load(record) for record in records]
+        """All documents, sorted by id. Raises DamagedFile for a record that cannot be read."""
+        return [_load(record) for record in self.records()]
+
+    def records(self) -> Sequence[Path]:
+        """Where each document is written down, sorted by id, readable or not."""
+        return sorted(self.folder.glob(f"[!.]*/{_RECORD_NAME}"))
 
     def pdf(self, document_id: str) -> Path:
         """The stored PDF. Raises MissingInputError where the file is gone."""
@@ -125,6 +135,7 @@ class DocumentStore:
         with storage_errors(self.folder, "write"):
             self.folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.folder / ".lock"):
+                remove_leftovers(self.folder)  # of a killed one
                 yield
 
     def _register(self, given: _Given, data: bytes, digest: str) -> Document:
@@ -202,12 +213,16 @@ def _read_pdf(path: Path) -> bytes:
 
 
 def _load(record: Path) -> Document:
+    remedy = f"Delete {record.parent} and add the PDF again."
     try:
-        return Document.model_validate_json(record.read_text(encoding="utf-8"))
-    except (ValidationError, UnicodeDecodeError) as error:
-        raise StorageError(f"{record} is damaged.", remedy=f"Delete {record.parent} and add the PDF again.") from error
+        document = Document.model_validate_json(record.read_bytes())
+    except ValidationError as error:
+        raise DamagedFile(f"{record} is damaged ({error.errors()[0]['msg']}).", remedy=remedy) from error
     except OSError as error:
-        raise StorageError(f"cannot read {record}: {error.strerror}.") from error
+        raise DamagedFile(f"cannot read {record}: {error.strerror}.", remedy=remedy) from error
+    if document.id != record.parent.name:  # ids name folders: one that leads elsewhere is not followed
+        raise DamagedFile(f"{record} names another document, {document.id!r}.", remedy=remedy)
+    return document
 
 
 def _slug(name: str) -> str:

@@ -1,4 +1,8 @@
-"""Stored files against the hashes in their results: what is damaged or was edited by hand. Touches nothing."""
+"""Stored files against their recorded hashes: what is damaged or was edited by hand. Touches nothing.
+
+Results and their files, the manifests made of them, the registered PDFs, and the benchmarks. What cannot even be
+read is a finding like any other and ends nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from deepchart_dagster.artifacts.canonical import sha256_file
+from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX
 from deepchart_dagster.artifacts.results import InstanceResult, output_hash
-from deepchart_dagster.artifacts.store import RESULT_NAME, hash_outputs
+from deepchart_dagster.artifacts.store import RESULT_NAME, ArtifactStore, hash_outputs
+from deepchart_dagster.benchmark.documents import DocumentStore
+from deepchart_dagster.benchmark.library import DESCRIPTION_NAME, QUERIES_NAME, Library, read_queries
+from deepchart_dagster.errors import BenchmarkFormatError, DamagedFile, DeepChartError, StorageError
 from deepchart_dagster.lineage.graph import NODES
 
 
@@ -28,34 +37,93 @@ class Verification:
 
 
 def verify(storage: Path) -> Verification:
-    """Re-hashes every result's files. Reads everything that is stored: minutes on a large storage."""
-    n_results = n_files = 0
-    findings: list[Finding] = []
-    for asset in NODES:
-        for path in sorted((storage / asset.name).rglob(RESULT_NAME)):
-            n_results += 1
-            checked = list(_check(path))
-            n_files += sum(1 for item in checked if item is None)
-            findings.extend(item for item in checked if item is not None)
-    return Verification(n_results, n_files, tuple(findings))
+    """Re-hashes what is stored. Reads everything: minutes on a large storage."""
+    results = [path for asset in NODES for path in _results(storage / asset.name)]
+    checked = [item for path in results for item in _check_result(path)]
+    checked += [*_check_manifests(storage), *_check_documents(storage), *_check_benchmarks(storage)]
+    findings = tuple(item for item in checked if item is not None)
+    return Verification(len(results), len(checked) - len(findings), findings)
 
 
-def _check(path: Path) -> Iterator[Finding | None]:
+def _results(folder: Path) -> list[Path]:
+    """Without what a step is writing at this moment, or was when it was killed."""
+    found = sorted(folder.rglob(RESULT_NAME))
+    return [path for path in found if not any(part.startswith(TEMPORARY_PREFIX) for part in path.parts)]
+
+
+def _check_result(path: Path) -> Iterator[Finding | None]:
     """None for each file that is as recorded, a finding for each that is not."""
     try:
         result = InstanceResult.model_validate_json(path.read_bytes())
-    except (ValidationError, json.JSONDecodeError) as error:
-        yield Finding(path, f"is no readable result: {str(error).splitlines()[0]}")
+        found = hash_outputs(path.parent)
+    except ValidationError as error:
+        yield Finding(path, f"is no readable result: {error.errors()[0]['msg']}")
+        return
+    except OSError as error:
+        yield Finding(path, f"cannot be read: {error.strerror}")
+        return
+    except StorageError as error:
+        yield Finding(path.parent, f"cannot be checked: {error.message}")
         return
     if output_hash(result.status, result.value, result.problem, result.files) != result.output_hash:
         yield Finding(path, "was edited: its output hash does not fit its content")
-    found = hash_outputs(path.parent)
     for name in sorted(result.files.keys() | found.keys()):
         if name not in found:
             yield Finding(path.parent / name, "is missing")
         elif name not in result.files:
             yield Finding(path.parent / name, "is not part of the result")
         elif found[name] != result.files[name]:
-            yield Finding(path.parent / name, "differs from what was recorded")
+            yield Finding(path.parent / name, _DIFFERS)
         else:
             yield None
+
+
+_DIFFERS = "differs from what was recorded"
+
+
+def _check_manifests(storage: Path) -> Iterator[Finding]:
+    store = ArtifactStore(storage)
+    for asset in NODES:
+        for partition in store.manifests(asset.name):
+            try:
+                store.read_manifest(asset.name, partition)
+            except DamagedFile as error:
+                yield Finding(store.partition_path(asset.name, partition, ".jsonl"), f"is no manifest: {error.message}")
+
+
+def _check_documents(storage: Path) -> Iterator[Finding | None]:
+    documents = DocumentStore(storage)
+    for record in documents.records():
+        try:
+            document = documents.get(record.parent.name)
+            pdf = documents.pdf(document.id)
+        except DeepChartError as error:
+            yield Finding(record, f"is no use: {error.message}")
+        else:
+            yield _check_file(pdf, document.sha256)
+
+
+def _check_benchmarks(storage: Path) -> Iterator[Finding | None]:
+    library = Library(storage)
+    for folder in (library.folder(name) for name in library.names()):
+        try:
+            read_queries(folder / QUERIES_NAME, folder.name)
+        except (BenchmarkFormatError, StorageError) as error:
+            yield Finding(folder / QUERIES_NAME, f"is no list of queries: {error.message}")
+        try:
+            recorded = json.loads((folder / DESCRIPTION_NAME).read_bytes())["files"]
+            hashes = {str(name): str(file["sha256"]) for name, file in recorded.items()}
+        except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            yield Finding(folder / DESCRIPTION_NAME, "names no files with their hashes")
+            continue
+        for name, sha256 in sorted(hashes.items()):
+            yield _check_file(folder / name, sha256)
+
+
+def _check_file(path: Path, sha256: str) -> Finding | None:
+    if not path.is_file():
+        return Finding(path, "is missing")
+    try:
+        return None if sha256_file(path) == sha256 else Finding(path, _DIFFERS)
+    except OSError as error:
+        return Finding(path, f"cannot be read: {error.strerror}")

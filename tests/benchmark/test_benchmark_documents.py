@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from deepchart_dagster.artifacts.canonical import sha256_bytes
 from deepchart_dagster.artifacts.files import is_slug
 from deepchart_dagster.benchmark.documents import DocumentStore, _slug
 from deepchart_dagster.benchmark.model import Domain
-from deepchart_dagster.errors import MissingInputError, StorageError, UsageError
+from deepchart_dagster.errors import DamagedFile, MissingInputError, StorageError, UsageError
 
 PDF = b"%PDF-1.7\nnothing more is looked at here\n"
 
@@ -170,3 +173,22 @@ def test_a_full_disk_keeps_what_is_there(store: DocumentStore, tmp_path: Path, m
 @given(st.text(max_size=300))
 def test_every_file_name_makes_a_slug(name: str) -> None:
     assert is_slug(_slug(name))
+
+
+def test_a_record_that_names_another_document_is_not_followed(store: DocumentStore, tmp_path: Path) -> None:
+    document = store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+    record = store.folder / document.id / "document.json"
+    record.write_text(record.read_text().replace(f'"id": "{document.id}"', '"id": "../../elsewhere"'))
+    with pytest.raises(DamagedFile, match=re.escape(f"{record} names another document, '../../elsewhere'")):
+        store.pdf(document.id)
+
+
+def test_what_a_killed_registration_left_is_removed_by_the_next(store: DocumentStore, tmp_path: Path) -> None:
+    script = (
+        "import os, signal; from pathlib import Path; from deepchart_dagster.artifacts.files import new_folder\n"
+        f"with new_folder(Path({str(store.folder / 'x')!r})):\n    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert list(store.folder.glob(".tmp-*"))
+    store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+    assert list(store.folder.glob(".tmp-*")) == []

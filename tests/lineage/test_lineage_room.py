@@ -147,3 +147,37 @@ def test_every_upstream_asset_exists_and_comes_before() -> None:
     assert set(BY_NAME) == seen
     with pytest.raises(UsageError, match="there is no asset 'nonsense'"):
         node("nonsense")
+
+
+def test_verify_names_what_cannot_be_read_and_goes_on(bench: Workbench) -> None:
+    storage = bench.settings.storage
+    first, second = sorted((storage / "predicted_states" / SPLIT.value / MODEL).glob("*/result.json"))
+    first.unlink()
+    first.mkdir()
+    second.write_bytes(b"\xff\xfe")
+    manifest = storage / "predicted_states" / "_partitions" / SPLIT.value / f"{MODEL}.jsonl"
+    manifest.write_bytes(b"[]\n")
+    document, other, *_ = sorted((storage / "documents").glob("*/document.json"))
+    document.write_bytes(b"\xff")
+    other.with_name("source.pdf").write_bytes(b"%PDF-1.7 another")
+    described = storage / "benchmarks" / "mini" / "benchmark.json"
+    [named, *_] = json.loads(described.read_text())["files"]
+    (described.parent / named).write_bytes(b"changed")
+    (described.parent / "queries.jsonl").write_bytes(b'{"uid":\n')
+    killed = storage / "predicted_states" / SPLIT.value / MODEL / ".tmp-0-1-2"
+    killed.mkdir()
+    (killed / "result.json").write_text("{")
+
+    found = {finding.file: finding.message for finding in verify(storage).findings}
+
+    assert set(found) == {
+        first,
+        second,
+        manifest,
+        document,
+        other.with_name("source.pdf"),
+        described.parent / named,
+        described.parent / "queries.jsonl",
+    }
+    assert found[first] == "cannot be read: Is a directory"
+    assert found[other.with_name("source.pdf")] == "differs from what was recorded"

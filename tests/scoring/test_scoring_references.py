@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +133,14 @@ def test_programs_make_the_references(stage: ReferenceStage, tmp_path: Path) -> 
     assert self_check(stage.store, "q/1") == []
 
 
-def test_nothing_is_made_twice_and_lost_evidence_comes_back(stage: ReferenceStage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("lose", [Path.unlink, lambda path: path.write_bytes(b"\xff\xfe")], ids=["gone", "damaged"])
+def test_nothing_is_made_twice_and_lost_evidence_comes_back(
+    stage: ReferenceStage, tmp_path: Path, lose: Callable[[Path], object]
+) -> None:
     add_programs(stage, tmp_path / "source")
     (first,) = stage.run(Split.FINANCE_NORMAL).results
     chart = first.files["chart.png"].sha256
-    next((stage.evidence.root / "evidence/drawn").rglob("*.json")).unlink()
+    lose(next((stage.evidence.root / "evidence/drawn").rglob("*.json")))
 
     again = stage.run(Split.FINANCE_LONG)
 
