@@ -28,7 +28,7 @@ _LATER = ("paddleocr", "paddleocr-vl")
 INSTALL_OCR = "Install the ocr extra: pip install 'deepchart-dagster[ocr]'."
 
 # Bumped when an engine's use here changes what it reads (resolution, options, clean-up).
-_TEXT_LAYER_USE = 1
+_TEXT_LAYER_USE = 2
 _RAPIDOCR_USE = 1
 _RAPIDOCR_DPI = 150
 _POINTS_PER_INCH = 72
@@ -114,6 +114,8 @@ class TextLayerReader:
 
     def words(self, page: PdfPage) -> list[Word]:
         words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
+        if not words and (reason := ocr_reason(page)):
+            raise UnreadablePageError(f"{reason}, and the engine text-layer reads nothing else. Use the engine auto.")
         blocks: list[dict[str, Any]] = page.get_text("dict", flags=_SPANS_ONLY)["blocks"]
         lines = [line for block in blocks for line in block.get("lines", ())]
         bold = [span["bbox"] for line in lines for span in line["spans"] if span["flags"] & _BOLD]

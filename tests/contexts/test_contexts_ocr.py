@@ -171,6 +171,15 @@ def test_a_document_of_scans_only_is_in_error(room: Room, tmp_path: Path) -> Non
     assert "no page of scan could be read" in summary.errors[0].message
 
 
+def test_the_text_layer_alone_passes_no_scanned_page_in_silence(room: Room, tmp_path: Path) -> None:
+    document, summary = room.read(scanned(tmp_path / "mixed.pdf"), engine="text-layer")
+    assert summary.results[0].value["n_page_errors"] == 1
+    page = room.context(document).pages[1]
+    assert page.error is not None
+    assert "the text layer has 0 characters" in page.error
+    assert "Use the engine auto" in page.error
+
+
 @pytest.mark.skipif(not engines.rapidocr_installed(), reason="needs the ocr extra")
 @pytest.mark.slow
 def test_a_scanned_page_is_read_by_ocr(room: Room, tmp_path: Path) -> None:
