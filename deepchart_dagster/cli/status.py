@@ -6,11 +6,11 @@ import click
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
-from deepchart_dagster.lineage.status import Cell, read_status
+from deepchart_dagster.lineage.status import Cell, State, read_status
 
 
 @click.command("status", short_help="What is fresh, stale, missing, failed.")
-@click.option("--model", "models", multiple=True, help="Only these models; default: all of models.yaml.")
+@click.option("--model", "models", multiple=True, help="Only these models; default: all that were ever run.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
 @common_options
 def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool) -> None:
@@ -22,7 +22,18 @@ def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | Non
     with workbench(storage) as bench:
         slugs = [bench.model(slug).slug for slug in models] or list(bench.models)
         cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split))
-    emit(as_json, {"cells": [cell.as_json() for cell in cells]}, _table(cells))
+    untouched = [] if models else _untouched(cells)
+    text = _table([cell for cell in cells if cell.key.model not in untouched])
+    if untouched:
+        text += f"\nNever run, left out here: {', '.join(untouched)}; --model NAME shows one, --json shows all."
+    emit(as_json, {"cells": [cell.as_json() for cell in cells]}, text)
+
+
+def _untouched(cells: list[Cell]) -> list[str]:
+    """Models of which nothing is stored: a row for each of their partitions would hide the others."""
+    idle = {State.MISSING, State.NOT_APPLICABLE}
+    begun = {cell.key.model for cell in cells if cell.state not in idle}
+    return sorted({cell.key.model for cell in cells if cell.key.model and cell.state is State.MISSING} - begun)
 
 
 def _table(cells: list[Cell]) -> str:
