@@ -62,21 +62,26 @@ def command(storage: str | None, as_json: bool) -> None:
     emit(
         as_json,
         {"findings": [asdict(finding) for finding in findings], "settings": settings},
-        "\n".join(_line(finding) for finding in findings) + "\n\n" + _settings_table(settings),
+        "\n".join(_lines(findings)) + "\n\n" + _settings_table(settings),
     )
     if any(finding.needed and finding.verdict != "ok" for finding in findings):
         raise click.exceptions.Exit(1)
 
 
-def _line(finding: Finding) -> str:
-    verdict = finding.verdict if finding.needed or finding.verdict == "ok" else f"{finding.verdict} (optional)"
-    return f"{verdict:19} {finding.what:24} {finding.detail}" + (f"  -> {finding.remedy}" if finding.remedy else "")
+def _lines(findings: list[Finding]) -> Iterator[str]:
+    width = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        verdict = finding.verdict if finding.needed or finding.verdict == "ok" else f"{finding.verdict} (optional)"
+        remedy = f"  -> {finding.remedy}" if finding.remedy else ""
+        yield f"{verdict:19} {finding.what:{width}} {finding.detail}{remedy}"
 
 
 def _settings_table(settings: dict[str, str]) -> str:
+    shown = {name: "not set" if value in ("None", "[]") else value for name, value in settings.items()}
+    width = max(map(len, shown.values()))
     lines = ["Settings (DEEPCHART_… in the environment)"]
     for name, field in Settings.model_fields.items():
-        lines.append(f"  {'DEEPCHART_' + name.upper():28} {settings[name]:40} {field.description or ''}")
+        lines.append(f"  {'DEEPCHART_' + name.upper():28} {shown[name]:{width}}  {field.description or ''}")
     return "\n".join(lines)
 
 
