@@ -10,6 +10,7 @@ in the whole library, since results are stored by it.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import shutil
@@ -101,11 +102,17 @@ class Library:
 
     def query(self, uid: str) -> Query:
         """Raises UsageError where no selected benchmark has it."""
+        known: list[str] = []
         for name in self.names():
             for place in read_queries(self.folder(name) / QUERIES_NAME, name):
                 if place.query.uid == uid:
                     return place.query
-        raise UsageError(f"no query has the uid {uid!r}.", remedy=f"Benchmarks: {', '.join(self.names()) or 'none'}.")
+                known.append(place.query.uid)
+        near = difflib.get_close_matches(uid, known)
+        remedy = f"Near it: {', '.join(near)}. " if near else ""
+        raise UsageError(
+            f"no query has the uid {uid!r}.", remedy=f"{remedy}Benchmarks: {', '.join(self.names()) or 'none'}."
+        )
 
     def instances(self, split: Split) -> list[Instance]:
         """The queries that have this split's context variant, sorted by uid."""

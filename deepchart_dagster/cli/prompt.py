@@ -16,7 +16,7 @@ _STAGES: dict[str, PreviewStage] = {"1": 1, "2": 2, "rubric": "rubric", "judge":
 @click.option("--model", required=True, metavar="M", help="Slug in models.yaml.")
 @click.option("--split", required=True, type=click.Choice([split.value for split in Split]))
 @click.option("--stage", required=True, type=click.Choice(list(_STAGES)))
-@click.option("--prompts", metavar="DIR", help="Another prompt set.")
+@click.option("--prompts", metavar="DIR", help="Another prompt set; default: DEEPCHART_PROMPTS, else ours.")
 @common_options
 def command(
     uid: str, model: str, split: str, stage: str, prompts: str | None, storage: str | None, as_json: bool
@@ -24,7 +24,7 @@ def command(
     """Print the exact messages of an instance's calls, with token and picture counts and what was cut. Asks nobody.
 
     \b
-    Example: deepchart prompt mini/finance-igr --model oracle --split finance-normal --stage 1
+    Example: deepchart prompt mini/finance-halden-igr --model oracle --split finance-normal --stage 1
     """
     with workbench(storage, prompts=prompts) as bench:
         previews = bench.previews(uid, bench.model(model), Split(split), _STAGES[stage])

@@ -93,8 +93,9 @@ def test_the_selection_limits_what_is_seen(library: Library, source: Path) -> No
     chosen = Library(library.root, selected=("b",))
 
     assert [query.uid for query in chosen.queries()] == ["finance/2"]
-    with pytest.raises(UsageError, match="finance/1"):
+    with pytest.raises(UsageError, match="finance/1") as unknown:
         chosen.query("finance/1")
+    assert unknown.value.remedy == "Near it: finance/2. Benchmarks: b."
 
 
 def test_an_unknown_selection_lists_what_exists(library: Library, source: Path) -> None:
