@@ -103,7 +103,7 @@ def read_leaderboard(storage: Path, benchmark: str | None = None) -> list[Leader
     return sorted((_row(record, values) for record in rows), key=_order)
 
 
-_MATERIALISE = "Make one: deepchart demo, or deepchart materialize with scores and reports."
+_MATERIALISE = 'Make one: deepchart demo, or deepchart materialize "predicted_states+" --model M --split S.'
 
 
 def open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
