@@ -144,7 +144,9 @@ class LiteLLMClient:
     def _note_failed(self, call: _Call, errors: list[ProviderError], wait_s: float | None, seconds: float) -> None:
         error = errors[-1]
         next_step = "given up" if wait_s is None else f"again in {wait_s:.1f} s"
-        log.warning("attempt %d: %s: %s (%s)", len(errors), type(error).__name__, error.message, next_step)
+        # The last error comes back as the instance's: as a warning it would be told twice.
+        level = logging.INFO if wait_s is None else logging.WARNING
+        log.log(level, "attempt %d: %s: %s (%s)", len(errors), type(error).__name__, error.message, next_step)
         row = call.row(attempt=len(errors), status="error", seconds=seconds)
         update = {
             "error": type(error).__name__,
