@@ -19,7 +19,7 @@ _SHOWN_WARNINGS = 20
 @click.command("import", short_help="Read in a benchmark from a folder.")
 @click.argument("path", type=click.Path(path_type=Path, readable=False))
 @click.option("--only", "only", multiple=True, metavar="UID", help="Import these records only; may be repeated.")
-@click.option("--name", help="Name of the benchmark in the storage; default: the folder's name.")
+@click.option("--name", help="Name of the benchmark in the storage; default: its own (the published one: deepchart).")
 @common_options
 def command(path: Path, only: tuple[str, ...], name: str | None, storage: str | None, as_json: bool) -> None:
     """Read a clone of the published benchmark, or a folder in the project's own layout.
