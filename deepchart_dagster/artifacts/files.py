@@ -8,10 +8,11 @@ import os
 import platform
 import re
 import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -19,7 +20,7 @@ from urllib.parse import quote, unquote
 from deepchart_dagster.errors import StorageError, UsageError
 
 TEMPORARY_PREFIX = ".tmp-"
-_TEMPORARY = re.compile(r"\.tmp-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{12}")
+_MARK = re.compile(r"(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{12}(\.\w+)*")
 _ABANDONED_AFTER_S = 24 * 3600.0
 _SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+"
 _MAX_SEGMENT_BYTES = 200
@@ -138,39 +139,53 @@ def _swap_in(temporary: Path, destination: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def temporary_name() -> str:
+def temporary_name(prefix: str = TEMPORARY_PREFIX) -> str:
     """A new name that says which process of which host works under it, so that only abandoned ones are removed."""
-    return f"{TEMPORARY_PREFIX}{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+    return f"{prefix}{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
 
 
 def _host() -> str:
     return sha256(platform.node().encode()).hexdigest()[:8]
 
 
-def _abandoned(path: Path) -> bool:
+def _is_abandoned(path: Path, prefix: str) -> bool:
     """Its process is gone; of another host's process nothing is known, so a day without change must do."""
-    match = _TEMPORARY.fullmatch(path.name)
-    if match is None or match["host"] != _host():
-        return time.time() - path.stat().st_mtime > _ABANDONED_AFTER_S
+    match = _MARK.fullmatch(path.name.removeprefix(prefix))
     try:
+        if match is None or match["host"] != _host():
+            return time.time() - path.lstat().st_mtime > _ABANDONED_AFTER_S
         os.kill(int(match["pid"]), 0)
     except ProcessLookupError:
         return True
-    except PermissionError:
+    except (FileNotFoundError, PermissionError, OverflowError):  # removed meanwhile; another user's; no process number
         return False
     return False
 
 
-def remove_leftovers(folder: Path) -> int:
+def remove_leftovers(folder: Path, prefix: str = TEMPORARY_PREFIX) -> int:
     """Delete temporary files and folders that killed processes left directly in ``folder``; returns how many."""
-    found = folder.glob(f"{TEMPORARY_PREFIX}*") if folder.is_dir() else ()
-    leftovers = [path for path in found if _abandoned(path)]
+    found = folder.glob(f"{prefix}*") if folder.is_dir() else ()
+    leftovers = [path for path in found if _is_abandoned(path, prefix)]
     for leftover in leftovers:
-        if leftover.is_dir():
+        if leftover.is_dir() and not leftover.is_symlink():
             shutil.rmtree(leftover, ignore_errors=True)
         else:
             leftover.unlink(missing_ok=True)
     return len(leftovers)
+
+
+def process_folder(purpose: str) -> Path:
+    """A new folder, for this user alone, in the system's place for temporary files; its maker removes it.
+
+    What processes that were killed left there under the same ``purpose`` is removed first. Raises StorageError.
+    """
+    place, prefix = Path(tempfile.gettempdir()), f"deepchart-{purpose}-"
+    folder = place / temporary_name(prefix)
+    with storage_errors(folder, "make"):
+        with suppress(PermissionError):  # another user's, in a place that all users share
+            remove_leftovers(place, prefix)
+        folder.mkdir(mode=0o700)
+    return folder
 
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

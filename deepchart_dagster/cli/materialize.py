@@ -113,7 +113,7 @@ def announce(group: RunGroup, result: RunOutcome) -> None:
     errors = sum(row.n_error for row in result.rows)
     note(
         f"{where}: {', '.join(group.assets[:4])}{' …' if len(group.assets) > 4 else ''}: {counts}"
-        + (f", {errors} in error" if errors else "")
+        + (f", {errors} in error (deepchart status says why)" if errors else "")
     )
 
 

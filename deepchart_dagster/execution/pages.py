@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Coroutine
@@ -19,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from deepchart_dagster.artifacts.files import process_folder
 from deepchart_dagster.benchmark import drawn
 from deepchart_dagster.errors import BrowserUnavailable, InfrastructureError
 from deepchart_dagster.execution import images
@@ -169,7 +169,7 @@ class PageRenderer:
         from playwright.async_api import Error, async_playwright
 
         assert self._browser is not None
-        self._home = self._home or tempfile.mkdtemp(prefix="deepchart-browser-")
+        self._home = self._home or str(process_folder("browser"))
         if self._playwright is None:
             self._playwright = await async_playwright().start()
         try:

@@ -15,21 +15,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
 
-from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX, storage_errors
+from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX, remove_leftovers, storage_errors, temporary_name
 from deepchart_dagster.errors import InfrastructureError, StorageError, UpstreamError
 from deepchart_dagster.metrics.store import RAW_NAME, metrics_folder
 
 DATABASE_NAME = "deepchart.duckdb"
 DATABASE_VARIABLE = "DEEPCHART_DUCKDB"
-_ABANDONED_AFTER_S = 24 * 3600.0
 _SOURCE_PATTERNS = ("dbt_project.yml", "profiles.yml", "models/**/*", "macros/**/*", "tests/**/*", "seeds/**/*")
 
 
@@ -59,9 +56,9 @@ def prepare_build_copy(storage: Path) -> Path:
     raw = folder / RAW_NAME
     if not raw.is_file():
         raise UpstreamError(f"{raw} is not there.", remedy="Materialise metrics first.")
-    _remove_abandoned(folder)
-    copy = folder / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}" / DATABASE_NAME
+    copy = folder / temporary_name() / DATABASE_NAME
     with storage_errors(copy, "write"):
+        remove_leftovers(folder)  # of killed builds
         copy.parent.mkdir()
         shutil.copyfile(raw, copy)
     return copy
@@ -84,13 +81,6 @@ def publish(copy: Path, storage: Path) -> Path:
         copy.replace(published)
     shutil.rmtree(copy.parent, ignore_errors=True)
     return published
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Copies that a killed build left behind; a build under way is younger."""
-    for copy in folder.glob(f"{TEMPORARY_PREFIX}*/{DATABASE_NAME}"):
-        if time.time() - copy.stat().st_mtime > _ABANDONED_AFTER_S:
-            shutil.rmtree(copy.parent, ignore_errors=True)
 
 
 def build_marts(storage: Path, project_dir: Path) -> Path:

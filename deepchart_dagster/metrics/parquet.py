@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX, storage_errors
+from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX, remove_leftovers, storage_errors, temporary_name
 from deepchart_dagster.errors import StorageError
 from deepchart_dagster.metrics.tables import SCHEMA, Table
 
@@ -38,9 +37,10 @@ def write_parquet(path: Path, table: Table, rows: Sequence[Row], source: str) ->
     import duckdb
 
     _check_columns(table, rows)
-    temporary = path.parent / f"{TEMPORARY_PREFIX}{uuid.uuid4().hex}{_SUFFIX}"
+    temporary = path.parent / f"{temporary_name()}{_SUFFIX}"
     with storage_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path.parent)
         try:
             with duckdb.connect(config={"threads": 1}) as connection:
                 connection.execute(f"create table rows ({table.definition})")

@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from deepchart_dagster.artifacts.files import (
     name_from_segment,
     new_folder,
     path_segment,
+    process_folder,
     remove_leftovers,
+    temporary_name,
     write_bytes,
     write_json,
 )
@@ -114,6 +117,35 @@ def test_leftovers_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     with new_folder(tmp_path / "other"):
         assert remove_leftovers(tmp_path) == 1, "what a living process works on stays"
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_a_folder_of_a_killed_process_is_removed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = (
+        "import os; from deepchart_dagster.artifacts.files import process_folder\n"
+        "(process_folder('test') / 'half').write_text('x')\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    assert [path.name.startswith("deepchart-test-") for path in tmp_path.iterdir()] == [True]
+    (tmp_path / "deepchart-test-mine").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first, second = process_folder("test"), process_folder("test")
+    assert set(tmp_path.iterdir()) == {first, second, tmp_path / "deepchart-test-mine"}
+    assert first.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_leftover_that_is_a_link_does_not_lead_elsewhere(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept").write_text("x")
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    name = temporary_name().replace(f"-{os.getpid()}-", f"-{int(ended.stdout)}-")
+    (tmp_path / name).symlink_to(elsewhere)
+    (tmp_path / ".tmp-dangling").symlink_to(tmp_path / "nowhere")
+    assert remove_leftovers(tmp_path) == 1
+    assert (elsewhere / "kept").is_file()
 
 
 def test_a_full_disk_is_one_line_with_file_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import duckdb
 import pytest
 
 from deepchart_dagster.errors import StorageError
+from deepchart_dagster.metrics.dbt import prepare_build_copy
 from deepchart_dagster.metrics.store import build_metrics
 from deepchart_dagster.metrics.tables import TABLES
 
@@ -107,3 +110,17 @@ def test_without_permission_one_line_says_so(tree: Any) -> None:
     (tree.root / "metrics").chmod(0o500)
     with pytest.raises(StorageError, match="write permission"):
         build_metrics(tree.root)
+
+
+def test_the_copy_of_a_killed_dbt_build_is_removed_by_the_next(tree: Any) -> None:
+    build_metrics(tree.root)
+    program = (
+        "import os, pathlib, sys; from deepchart_dagster.metrics.dbt import prepare_build_copy\n"
+        "prepare_build_copy(pathlib.Path(sys.argv[1])); os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tree.root)], check=False)
+    assert len(list((tree.root / "metrics").glob(".tmp-*/deepchart.duckdb"))) == 1
+    mine = prepare_build_copy(tree.root)
+    assert list((tree.root / "metrics").glob(".tmp-*/deepchart.duckdb")) == [mine]
+    assert prepare_build_copy(tree.root).is_file()
+    assert mine.is_file(), "what a living process builds stays"

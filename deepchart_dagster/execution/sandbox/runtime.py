@@ -12,12 +12,11 @@ import hashlib
 import json
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from deepchart_dagster.artifacts.files import write_bytes
+from deepchart_dagster.artifacts.files import process_folder, write_bytes
 from deepchart_dagster.errors import StorageError
 
 _HERE = Path(__file__).resolve().parent
@@ -39,7 +38,7 @@ class Runtime:
 
     @classmethod
     def prepare(cls) -> Runtime:
-        runtime = cls(Path(tempfile.mkdtemp(prefix="deepchart-")))
+        runtime = cls(process_folder("programs"))
         runtime.scratch.mkdir()
         shutil.copytree(_HERE / "keeper", runtime.code / "keeper", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(_HERE / "inside", runtime.inside, ignore=shutil.ignore_patterns("__pycache__"))
