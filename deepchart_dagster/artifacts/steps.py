@@ -16,6 +16,7 @@ from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import remove_leftovers
+from deepchart_dagster.artifacts.interrupts import run_until_done
 from deepchart_dagster.artifacts.results import (
     InstanceResult,
     Outcome,
@@ -123,7 +124,7 @@ def run_step(
     begun = time.monotonic()
     with store.lock(step.asset, () if step.shared else step.partition):
         remove_leftovers(store.folder(step.asset, step.scope, "x").parent)
-        done = asyncio.run(_run_all(store, step, works, concurrency, progress))
+        done = run_until_done(_run_all(store, step, works, concurrency, progress))
         results = tuple(result for result, _ in done)
         manifest = store.write_manifest(step.asset, step.partition, results)
     fresh = frozenset(result.uid for result, is_new in done if is_new)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -60,8 +62,8 @@ class PipelineOutcome:
 
 
 def select_assets(runs: Runs, selection: str) -> list[str]:
-    """Asset names that a selection means: Dagster's (``predicted_states+``, ``group:scores``, ``*``), and names
-    with commas between them. In the order of the pipeline.
+    """Asset names that a selection means: Dagster's (``predicted_states+``, ``group:scores``, ``*``), or names
+    with commas between them. In the order of the pipeline, and with what can only be made together with them.
 
     Raises UsageError where it cannot be read or means nothing.
     """
@@ -73,12 +75,25 @@ def select_assets(runs: Runs, selection: str) -> list[str]:
     return [name for name in order if name in chosen]
 
 
+def _quoted(selection: str, known: Sequence[str]) -> str:
+    """``predicted_states+`` as ``key:"predicted_states"+``: a bare ``name+`` is an older syntax to Dagster, in which
+    ``+`` reaches one step instead of all of them (as it does in the UI)."""
+    names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
+    return re.sub(rf'(?<![\w/":])({names})(?![\w/":])', r'key:"\1"', selection)
+
+
 def _selected(graph: dg.BaseAssetGraph[Any], selection: str, known: Sequence[str]) -> set[str]:
     import dagster as dg
 
     try:
-        chosen = dg.AssetSelection.all() if selection == "*" else dg.AssetSelection.from_string(selection)
-        names = {key.to_user_string() for key in chosen.resolve(graph)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Dagster about its own selection classes
+            everything = selection == "*"
+            chosen: dg.AssetSelection = (
+                dg.AssetSelection.all() if everything else dg.AssetSelection.from_string(_quoted(selection, known))
+            )
+            keys = (chosen | chosen.required_multi_asset_neighbors()).resolve(graph)
+        names = {key.to_user_string() for key in keys}
     except dg.DagsterError:
         names = set()
     if not names:

@@ -100,7 +100,7 @@ class Runs:
     def materialize(self, assets: Sequence[str], partition: str | None = None) -> RunOutcome:
         """Run these assets for one partition; assets must share its kind of partition.
 
-        Raises KeyboardInterrupt where somebody asked us to end: Dagster catches it and cancels the run.
+        Raises KeyboardInterrupt where somebody asked us to end: Dagster catches it and ends the run.
         """
         import dagster as dg
 
@@ -114,7 +114,7 @@ class Runs:
                 run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
                 raise_on_error=False,
             )
-        if any(event.event_type is dg.DagsterEventType.RUN_CANCELED for event in result.all_events):
+        if any(_is_interrupted(event) for event in result.all_events):
             raise KeyboardInterrupt
         rows = [
             _row(event.step_materialization_data.materialization, partition, time.monotonic() - begun)
@@ -143,6 +143,17 @@ class Runs:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8") as stream, redirect_stdout(stream):
             yield
+
+
+def _is_interrupted(event: dg.DagsterEvent) -> bool:
+    """Dagster cancels the run between steps, and inside a step has it fail with an error of its own."""
+    import dagster as dg
+
+    if event.event_type is dg.DagsterEventType.RUN_CANCELED:
+        return True
+    error = event.step_failure_data.error if event.is_step_failure else None
+    names = {one.cls_name for one in (error, error.cause if error else None) if one}
+    return bool(names & {"DagsterExecutionInterruptedError", "KeyboardInterrupt"})
 
 
 def _row(materialization: dg.AssetMaterialization, partition: str | None, run_seconds: float) -> Materialized:

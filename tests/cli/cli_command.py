@@ -44,7 +44,8 @@ def deepchart(*arguments: object, environment: Mapping[str, str] | None = None) 
     """``main([...])`` in this process; the environment is as before afterwards."""
     out, err = io.StringIO(), io.StringIO()
     before = dict(os.environ)
-    os.environ.update(environment or {})
+    os.environ.clear()
+    os.environ.update(_environment(before, environment))
     code: object = None
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -58,6 +59,13 @@ def deepchart(*arguments: object, environment: Mapping[str, str] | None = None) 
     return Ran(code, out.getvalue(), err.getvalue())
 
 
+def _environment(base: Mapping[str, str], more: Mapping[str, str] | None) -> dict[str, str]:
+    """Without the settings and keys of the person who runs the tests (fixtures of a module run before they go)."""
+    own = {name: value for name, value in base.items() if not name.startswith(("DEEPCHART_", "DAGSTER_"))}
+    kept = {name: base[name] for name in ("DEEPCHART_CHROMIUM", "DEEPCHART_CHART_LIBRARIES") if name in base}
+    return {name: value for name, value in own.items() if not name.endswith("_API_KEY")} | kept | dict(more or {})
+
+
 def command_line(*arguments: object) -> list[str]:
     """The installed command, as a person types it."""
     return [str(Path(sys.executable).with_name("deepchart")), *map(str, arguments)]
@@ -67,7 +75,7 @@ def process(*arguments: object, environment: Mapping[str, str] | None = None, **
     """The installed ``deepchart`` as a process of its own."""
     done = subprocess.run(
         command_line(*arguments),
-        env={**os.environ, **(environment or {})},
+        env=_environment(os.environ, environment),
         capture_output=True,
         text=True,
         timeout=240,

@@ -146,7 +146,8 @@ def test_a_damaged_record_is_named(storage: Path, pdf: Path) -> None:
     record.write_text("{", encoding="utf-8")
     ran = deepchart("documents", "list", "--storage", storage)
     assert (ran.code, ran.out) == (3, "")
-    assert ran.complaint == f"{record} is damaged. Delete {record.parent} and add the PDF again."
+    assert ran.complaint.startswith(f"{record} is damaged")
+    assert ran.complaint.endswith(f"Delete {record.parent} and add the PDF again.")
 
 
 # Another user. The interpreter may lie where that user cannot read: everything is imported before he takes over.
