@@ -67,6 +67,10 @@ def cli() -> None:
 
     \b
     Example: deepchart demo --storage /tmp/try
+
+    \b
+    Exit codes: 0 done, a model's failures included; 1 done, but some instances are in error;
+    2 wrong usage or configuration; 3 no work was possible.
     """
 
 

@@ -102,7 +102,7 @@ def _inspected(document: Document, pdf: Path) -> Inspection:
             f"{document.id} ({document.file_name}) is encrypted.", remedy=f"Remove its password. {again}"
         )
     if inspection.error is not None or inspection.n_pages == 0:
-        reason = inspection.error or "it has no pages"
+        reason = (inspection.error or "it has no pages").rstrip(".")
         raise DocumentError(f"{document.id} ({document.file_name}) is damaged: {reason}.", remedy=again)
     if inspection.n_pages > MAX_PAGES:
         raise DocumentError(

@@ -150,6 +150,22 @@ def test_a_damaged_record_is_named(storage: Path, pdf: Path) -> None:
     assert ran.complaint.endswith(f"Delete {record.parent} and add the PDF again.")
 
 
+@pytest.mark.slow
+def test_a_pdf_that_turns_out_to_be_damaged_is_one_line_when_it_is_read(
+    storage: Path, tmp_path: Path, shared: Path
+) -> None:
+    damaged = tmp_path / "damaged.pdf"
+    damaged.write_bytes((shared / "pdfs/10k_apple_2022.pdf").read_bytes()[:20_000])
+    assert _add(storage, damaged).code == 0
+    ran = deepchart("contexts", "build", "--storage", storage, "--json")
+    assert ran.code == 3
+    assert ran.json["materialized"] == []
+    assert ran.json["problems"] == [ran.complaint]
+    assert "damaged (damaged.pdf)" in ran.complaint
+    assert "add the PDF again" in ran.complaint
+    assert (storage / "documents/damaged/source.pdf").read_bytes() == damaged.read_bytes()
+
+
 # Another user. The interpreter may lie where that user cannot read: everything is imported before he takes over.
 _AS_NOBODY = """
 import os, sys
