@@ -91,10 +91,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _complain(arguments, type(error).__name__, error.message, error.remedy, error.exit_code)
     except OSError as error:
         code = _complain(arguments, "StorageError", *explain_os_error(error), StorageError.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # Click takes it for Ctrl-D at a prompt; we have no prompts
+            _complain_of_fault(arguments, error.__cause__)
+            raise
         code = _complain(arguments, "Interrupted", "interrupted.", _KEPT, _INTERRUPTED)
     except Exception as error:
-        _complain(arguments, "InternalError", f"a fault in deepchart: {type(error).__name__}: {error}.", _REPORT, 1)
+        _complain_of_fault(arguments, error)
         raise
     if own_process:
         # Taking apart what litellm and Dagster loaded would take seconds; the process ends with it anyway.
@@ -104,7 +107,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 _INTERRUPTED = 130
 _KEPT = "What is stored is kept; the next run goes on from there."
-_REPORT = "What is stored is kept; the trace below says where."
+
+
+def _complain_of_fault(arguments: Sequence[str], error: BaseException) -> None:
+    message = f"a fault in deepchart: {type(error).__name__}: {error}."
+    _complain(arguments, "InternalError", message, "What is stored is kept; the trace below says where.", 1)
 
 
 def _end_in_order() -> None:

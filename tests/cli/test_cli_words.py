@@ -170,17 +170,24 @@ def test_a_storage_root_that_is_a_file(tmp_path: Path, sample: Path) -> None:
     assert taken.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_fault_of_ours_is_still_one_json_document(storage: Path) -> None:
-    """A program that breaks inside (here: its standard modules are gone) says so, in JSON and with a trace."""
-    code = (
-        "import sys; sys.modules['deepchart_dagster.lineage.verify'] = None\n"
-        "from deepchart_dagster.cli.main import main\n"
-        f"main(['verify', '--json', '--storage', {str(storage)!r}])"
-    )
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("sys.modules['deepchart_dagster.lineage.verify'] = None", "ModuleNotFoundError"),
+        ("import deepchart_dagster.lineage.verify as room\nroom.verify = lambda root: {}[1]", "KeyError: 1"),
+        # Click takes this one for Ctrl-D at a prompt.
+        ("import io, pickle\nimport deepchart_dagster.lineage.verify as room\n"
+         "room.verify = lambda root: pickle.load(io.BytesIO())", "EOFError"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_ours_is_still_one_json_document(storage: Path, fault: str, words: str) -> None:
+    """And a trace, since nobody else can say where it was."""
+    call = f"from deepchart_dagster.cli.main import main\nmain(['verify', '--json', '--storage', {str(storage)!r}])"
+    code = f"import sys\n{fault}\n{call}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
     assert json.loads(done.stdout)["error"]["kind"] == "InternalError"
-    assert "a fault in deepchart: ModuleNotFoundError" in done.stderr
+    assert f"deepchart: a fault in deepchart: {words}" in done.stderr
     assert "Traceback" in done.stderr
 
 
