@@ -102,7 +102,25 @@ def load_settings(**overrides: object) -> Settings:
             f"{_PREFIX}{name.upper()}={values.get(name)!r}: {in_words(first['msg'])}.",
             remedy=f"It sets: {_description(name)}.",
         ) from error
-    return settings.model_copy(update={"storage": settings.storage.expanduser().absolute()})
+    return settings.model_copy(update={"storage": _storage(settings.storage)})
+
+
+def _storage(given: Path) -> Path:
+    """``given`` as an absolute path. Raises ConfigurationError for one that Dagster's records would not lie below:
+    in the address of an SQLite file a ``?`` ends the path."""
+    try:
+        path = given.expanduser().absolute()
+    except RuntimeError as error:
+        raise ConfigurationError(
+            f"the storage folder {str(given)!r}: there is no such user.",
+            remedy="Write ./~name for a folder of that name.",
+        ) from error
+    if "?" in str(path) or not str(path).isprintable():
+        raise ConfigurationError(
+            f"the storage folder {str(path)!r} holds a '?' or a character that cannot be shown.",
+            remedy="Choose another one with --storage or DEEPCHART_STORAGE.",
+        )
+    return path
 
 
 def unknown_variables() -> dict[str, str]:

@@ -162,5 +162,5 @@ def _orphaned(bench: Workbench, assets: Iterable[AssetNode]) -> list[Cell]:
         for asset in assets
         if asset.kind is PartitionKind.MODEL_SPLIT
         for partition in bench.artifacts.manifests(asset.name)
-        if len(partition) == 2 and partition[1] not in bench.models
+        if len(partition) == 2 and partition[0] in set(Split) and partition[1] not in bench.models
     ]

@@ -88,7 +88,8 @@ def _check_manifests(storage: Path) -> Iterator[Finding]:
             try:
                 store.read_manifest(asset.name, partition)
             except DamagedFile as error:
-                yield Finding(store.partition_path(asset.name, partition, ".jsonl"), f"is no manifest: {error.message}")
+                path = store.partition_path(asset.name, partition, ".jsonl")
+                yield Finding(path, error.message.removeprefix(f"{path} "))
 
 
 def _check_documents(storage: Path) -> Iterator[Finding | None]:
@@ -98,7 +99,7 @@ def _check_documents(storage: Path) -> Iterator[Finding | None]:
             document = documents.get(record.parent.name)
             pdf = documents.pdf(document.id)
         except DeepChartError as error:
-            yield Finding(record, f"is no use: {error.message}")
+            yield Finding(record, error.message.removeprefix(f"{record} "))
         else:
             yield _check_file(pdf, document.sha256)
 

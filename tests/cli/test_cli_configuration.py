@@ -129,3 +129,22 @@ def test_doctor_names_a_variable_that_nothing_reads(storage: Path) -> None:
         "DEEPCHART_WORKER": "Did you mean DEEPCHART_WORKERS?",
         "DEEPCHART_ZZZ": "The settings are listed below.",
     }
+
+
+@pytest.mark.parametrize("name", ["what?", "nul\0", "line\nbreak", "caf\udce9"])
+def test_a_storage_folder_that_dagster_could_not_use_is_refused_before_anything_is_written(
+    tmp_path: Path, name: str
+) -> None:
+    ran = deepchart("models", "sync", "--storage", tmp_path / name)
+    assert ran.code == 2
+    assert ran.complaint.startswith(f"the storage folder {str(tmp_path / name)!r} holds a '?' or a character")
+    assert ran.complaint.endswith("Choose another one with --storage or DEEPCHART_STORAGE.")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_storage_folder_of_nobody_is_one_line() -> None:
+    ran = deepchart("status", "--storage", "~no-such-user/x")
+    assert (ran.code, ran.complaint.split(". ")[0]) == (
+        2,
+        "the storage folder '~no-such-user/x': there is no such user",
+    )

@@ -181,3 +181,10 @@ def test_verify_names_what_cannot_be_read_and_goes_on(bench: Workbench) -> None:
     }
     assert found[first] == "cannot be read: Is a directory"
     assert found[other.with_name("source.pdf")] == "differs from what was recorded"
+
+
+def test_a_manifest_that_no_split_has_is_passed_over(bench: Workbench) -> None:
+    stray = bench.settings.storage / "source_fidelity" / "_partitions" / "no-split" / "no-model.jsonl"
+    stray.parent.mkdir()
+    stray.write_bytes(b"")
+    assert State.ORPHANED not in {cell.state for cell in read_status(bench, models=[MODEL], splits=[SPLIT])}
