@@ -51,6 +51,22 @@ def jsonable(value: object) -> JsonValue:
     raise TypeError(f"{type(value).__name__} has no canonical JSON form")
 
 
+def in_unicode(text: str) -> str:
+    """``text`` with U+FFFD for what UTF-8 cannot hold: half a surrogate pair, a byte of a file's name."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def all_in_unicode(value: JsonValue) -> JsonValue:
+    """``value`` with ``in_unicode`` on every string, names of members as well."""
+    if isinstance(value, str):
+        return in_unicode(value)
+    if isinstance(value, list):
+        return [all_in_unicode(item) for item in value]
+    if isinstance(value, dict):
+        return {in_unicode(name): all_in_unicode(member) for name, member in value.items()}
+    return value
+
+
 def sha256_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 

@@ -101,14 +101,17 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: object) -> None:
     """Readable JSON, one trailing newline."""
-    write_text(path, json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    write_bytes(path, _json_bytes(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"))
 
 
 def write_json_lines(path: Path, rows: Iterable[object]) -> None:
-    write_text(
-        path,
-        "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows),
-    )
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    write_bytes(path, _json_bytes("".join(lines)))
+
+
+def _json_bytes(text: str) -> bytes:
+    """UTF-8 in any case: half a surrogate pair, which JSON can hold and UTF-8 cannot, becomes its escape."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 @contextmanager

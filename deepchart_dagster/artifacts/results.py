@@ -12,14 +12,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from deepchart_dagster.artifacts.canonical import content_hash
+from deepchart_dagster.artifacts.canonical import all_in_unicode, content_hash, in_unicode
 from deepchart_dagster.errors import DeepChartError
 
 RESULT_FORMAT = "deepchart-result/1"
+
+
+# What a program or a model said may hold half a surrogate pair, which no file can: it would make the result unreadable.
+JsonObject = Annotated[dict[str, JsonValue], AfterValidator(all_in_unicode)]
 
 
 class Status(StrEnum):
@@ -42,7 +46,7 @@ class Problem(_Frozen):
     """Why a result is failed or error. ``kind`` is stable (it is counted); ``message`` is for people."""
 
     kind: str
-    message: str
+    message: Annotated[str, AfterValidator(in_unicode)]
 
     @classmethod
     def from_error(cls, error: BaseException) -> Problem:
@@ -58,9 +62,9 @@ class Outcome(_Frozen):
     """
 
     status: Status = Status.OK
-    value: dict[str, JsonValue] = Field(default_factory=dict)
+    value: JsonObject = Field(default_factory=dict)
     problem: Problem | None = None
-    observations: dict[str, JsonValue] = Field(default_factory=dict)
+    observations: JsonObject = Field(default_factory=dict)
 
     @classmethod
     def failed(cls, kind: str, message: str, **value: JsonValue) -> Outcome:
@@ -87,15 +91,15 @@ class InstanceResult(_Frozen):
     scope: tuple[str, ...]
     uid: str
     input_key: str
-    key_parts: dict[str, JsonValue]
+    key_parts: JsonObject
     status: Status
-    value: dict[str, JsonValue] = Field(default_factory=dict)
+    value: JsonObject = Field(default_factory=dict)
     problem: Problem | None = None
     files: dict[str, OutputFile] = Field(default_factory=dict)
     output_hash: str
     started_at: str
     seconds: float
-    observations: dict[str, JsonValue] = Field(default_factory=dict)
+    observations: JsonObject = Field(default_factory=dict)
 
     @property
     def is_error(self) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from deepchart_dagster.artifacts.canonical import sha256_bytes
+from deepchart_dagster.artifacts.canonical import in_unicode, sha256_bytes
 from deepchart_dagster.artifacts.files import (
     is_slug,
     new_folder,
@@ -96,6 +96,7 @@ class DocumentStore:
                 f"{document_id!r} cannot be a document id.",
                 remedy="Use up to 100 letters, digits, '.', '_' and '-', beginning with a letter or digit.",
             )
+        title, company = (text and in_unicode(text) for text in (title, company))
         given = _Given(path, domain, document_id, title, company, tuple(fiscal_years))
         digest = sha256_bytes(data)
         with self._writing():
@@ -143,10 +144,10 @@ class DocumentStore:
             id=given.document_id or self._free_id(given.path, digest),
             sha256=digest,
             domain=given.domain,
-            title=given.title or given.path.stem,
+            title=given.title or in_unicode(given.path.stem),
             company=given.company,
             fiscal_years=given.fiscal_years,
-            file_name=given.path.name,
+            file_name=in_unicode(given.path.name),
             bytes=len(data),
         )
         if (self.folder / document.id).exists():

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.errors import BadProviderAnswer, ProviderRefusedRequest
 from deepchart_dagster.llm.doctor import key_names, key_remedy
 from deepchart_dagster.llm.litellm_library import litellm_library
@@ -106,16 +107,11 @@ def _read(response: Any) -> Received:
     choice = response.choices[0]
     refusal = getattr(choice.message, "refusal", None)
     return Received(
-        text=_storable(choice.message.content or refusal or ""),
+        text=in_unicode(choice.message.content or refusal or ""),
         finish_reason="refusal" if refusal else _FINISH_REASONS.get(choice.finish_reason, "other"),
         usage=_usage(getattr(response, "usage", None)),
         answered_by=getattr(response, "model", None),
     )
-
-
-def _storable(text: str) -> str:
-    """Half a surrogate pair, which JSON can carry and UTF-8 cannot, becomes U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _usage(usage: Any) -> Usage:

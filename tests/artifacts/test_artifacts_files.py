@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from deepchart_dagster.artifacts.files import (
     temporary_name,
     write_bytes,
     write_json,
+    write_json_lines,
 )
 from deepchart_dagster.errors import StorageError, UsageError
 
@@ -146,6 +148,13 @@ def test_a_leftover_that_is_a_link_does_not_lead_elsewhere(tmp_path: Path) -> No
     (tmp_path / ".tmp-dangling").symlink_to(tmp_path / "nowhere")
     assert remove_leftovers(tmp_path) == 1
     assert (elsewhere / "kept").is_file()
+
+
+def test_json_with_half_a_surrogate_pair_is_utf8_and_reads_back(tmp_path: Path) -> None:
+    write_json(tmp_path / "one.json", {"\ud800": "\udfff"})
+    write_json_lines(tmp_path / "rows.jsonl", [["\ud800"], ["é"]])
+    assert json.loads((tmp_path / "one.json").read_text(encoding="utf-8")) == {"\ud800": "\udfff"}
+    assert (tmp_path / "rows.jsonl").read_text(encoding="utf-8") == '["\\ud800"]\n["é"]\n'
 
 
 def test_a_full_disk_is_one_line_with_file_and_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.evidence import EvidenceStore
-from deepchart_dagster.artifacts.results import Outcome, Status
+from deepchart_dagster.artifacts.results import Outcome, Status, output_hash
 from deepchart_dagster.artifacts.steps import Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.errors import DamagedFile, MissingInputError, NoWorkPossible, ProviderTimeout, StorageError
@@ -36,7 +36,7 @@ class Counter:
             if isinstance(outcome, Exception):
                 raise outcome
             (folder / "sub").mkdir()
-            (folder / "sub" / "out.txt").write_text(content)
+            (folder / "sub" / "out.txt").write_text(content, errors="replace")
             return outcome or Outcome(value={"n": 1}, observations={"calls": 2, "price_usd": 0.5})
 
         return Work(uid=uid, key=InputKey.of(uid=uid, content=content), compute=compute)
@@ -319,3 +319,28 @@ def test_damaged_evidence_is_named(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(DamagedFile, match=re.escape(str(path))):
         evidence.get("drawn", "ab12")
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome.failed("crash", "it said \ud800 and \ud83d\ude00", member="\udfff"),
+        Outcome(value={"\ud800": ["\ud800", {"a": "\ud800"}]}, observations={"said": "\ud800"}),
+        ValueError("half a pair: \ud800"),
+    ],
+    ids=["failure", "value", "error"],
+)
+def test_half_a_surrogate_pair_makes_no_result_unreadable(store: ArtifactStore, outcome: Outcome | Exception) -> None:
+    stage = Counter()
+    (made,) = run_step(store, STEP, [stage.work("a", outcome=outcome)]).results
+    assert store.read(STEP.asset, STEP.scope, "a") == made
+    assert made.output_hash == output_hash(made.status, made.value, made.problem, made.files)
+    if made.status is Status.FAILED:
+        assert made.problem is not None
+        assert (made.problem.message, made.value) == ("it said \ufffd and \U0001f600", {"member": "\ufffd"})
+
+
+def test_half_a_surrogate_pair_in_a_key_leaves_the_instance_reusable(store: ArtifactStore) -> None:
+    stage = Counter()
+    run_step(store, STEP, [stage.work("a", content="\ud800")])
+    assert run_step(store, STEP, [stage.work("a", content="\ud800")]).n_reused == 1

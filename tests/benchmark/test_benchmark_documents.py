@@ -192,3 +192,12 @@ def test_what_a_killed_registration_left_is_removed_by_the_next(store: DocumentS
     assert list(store.folder.glob(".tmp-*"))
     store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
     assert list(store.folder.glob(".tmp-*")) == []
+
+
+def test_a_file_name_or_title_that_is_no_utf8_spoils_no_record(store: DocumentStore, tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.pdf"))
+    path.write_bytes(PDF)
+    document = store.add(path, Domain.FINANCE, company="Caf\udce9")
+    assert store.list() == [document]
+    assert (document.file_name, document.title, document.company) == ("caf\ufffd.pdf", "caf\ufffd", "Caf\ufffd")
+    assert store.add(path, Domain.FINANCE, title="\ud800") == store.get(document.id)
