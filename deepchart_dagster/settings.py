@@ -106,8 +106,8 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def _storage(given: Path) -> Path:
-    """``given`` as an absolute path. Raises ConfigurationError for one that Dagster's records would not lie below:
-    in the address of an SQLite file a ``?`` ends the path."""
+    """``given`` as an absolute path. Raises ConfigurationError for what is or lies below a file, and for a path that
+    Dagster would read otherwise: as a pattern (its dagster.yaml), or up to a ``?`` (its SQLite files)."""
     try:
         path = given.expanduser().absolute()
     except RuntimeError as error:
@@ -115,11 +115,14 @@ def _storage(given: Path) -> Path:
             f"the storage folder {str(given)!r}: there is no such user.",
             remedy="Write ./~name for a folder of that name.",
         ) from error
-    if "?" in str(path) or not str(path).isprintable():
+    remedy = "Choose another one with --storage or DEEPCHART_STORAGE."
+    if set("?*[") & set(str(path)) or not str(path).isprintable():
         raise ConfigurationError(
-            f"the storage folder {str(path)!r} holds a '?' or a character that cannot be shown.",
-            remedy="Choose another one with --storage or DEEPCHART_STORAGE.",
+            f"the storage folder {str(path)!r} holds one of ?*[ or a character that cannot be shown.", remedy=remedy
         )
+    there = next(place for place in (path, *path.parents) if place.exists())
+    if not there.is_dir():
+        raise ConfigurationError(f"the storage folder {path} cannot be: {there} is a file.", remedy=remedy)
     return path
 
 

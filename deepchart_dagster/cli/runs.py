@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from deepchart_dagster import errors
 from deepchart_dagster.artifacts.files import write_text
-from deepchart_dagster.errors import DeepChartError, InfrastructureError, StorageError
+from deepchart_dagster.errors import ConfigurationError, DeepChartError, InfrastructureError, StorageError
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ concurrency:
   pools: {default_limit: 1, granularity: op}
   runs: {max_concurrent_runs: 2}
 """
+
+
+_SHOWN_CHARACTERS = 300  # Dagster's own words go on with its whole schema
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,18 @@ class Runs:
 
     @cached_property
     def instance(self) -> dg.DagsterInstance:
+        """Raises ConfigurationError for a dagster.yaml that Dagster cannot use: it is the user's to edit."""
         import dagster as dg
+        import yaml
 
-        return dg.DagsterInstance.get()
+        config = self.settings.dagster_home / "dagster.yaml"
+        try:
+            return dg.DagsterInstance.get()
+        except (dg.DagsterError, yaml.YAMLError, UnicodeDecodeError) as error:
+            said = " ".join(str(error).split())[:_SHOWN_CHARACTERS]
+            raise ConfigurationError(
+                f"{config} cannot be used: {said}.", remedy="Correct it, or delete it: then it is written anew."
+            ) from error
 
     @cached_property
     def definitions(self) -> dg.Definitions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, settings_for
+from deepchart_dagster.errors import NoWorkPossible
 from deepchart_dagster.lineage.verify import verify
 
 
@@ -16,7 +17,10 @@ def command(storage: str | None, as_json: bool) -> None:
     \b
     Example: deepchart verify --json
     """
-    report = verify(settings_for(storage).storage)
+    root = settings_for(storage).storage
+    if not root.is_dir():
+        raise NoWorkPossible(f"{root} is not there: nothing can be verified.", remedy="Check --storage.")
+    report = verify(root)
     findings = [{"file": str(finding.file), "message": finding.message} for finding in report.findings]
     emit(
         as_json,

@@ -120,7 +120,7 @@ def open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
             return duckdb.connect(path, read_only=True)
         except duckdb.IOException as error:
             if "lock" not in str(error).lower():
-                raise StorageError(f"{path} cannot be read: {error}", remedy="Build the marts again.") from error
+                raise StorageError(f"{path} cannot be read: {error}", remedy=f"Delete it. {_MATERIALISE}") from error
             time.sleep(_FIRST_WAIT_S * 2**attempt)
     raise StorageError(f"{path} is open for writing in another program.", remedy="Close it there, then try again.")
 

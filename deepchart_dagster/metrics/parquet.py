@@ -105,7 +105,20 @@ def load_parquet(connection: duckdb.DuckDBPyConnection, table: Table, paths: Seq
     try:
         connection.execute(f"insert into {SCHEMA}.{table.name} by name {read}", [[str(path) for path in paths]])
     except duckdb.Error as error:
+        damaged = next((path for path in paths if not _is_readable(path)), paths[0].parent)
         raise StorageError(
-            f"the {table.name} rows below {paths[0].parent} cannot be read: {error}",
-            remedy="Delete that folder and materialise the scores again; results are kept.",
+            f"the {table.name} rows in {damaged} cannot be read: {str(error).splitlines()[0]}.",
+            remedy="Delete it and materialise the asset of that name again; results are kept.",
         ) from error
+
+
+def _is_readable(path: Path) -> bool:
+    """Asked on a connection of its own: the one that failed answers nothing more."""
+    import duckdb
+
+    try:
+        with duckdb.connect() as connection:
+            connection.execute("select count(*) from read_parquet(?)", [str(path)])
+    except duckdb.Error:
+        return False
+    return True

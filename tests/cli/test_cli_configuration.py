@@ -131,13 +131,13 @@ def test_doctor_names_a_variable_that_nothing_reads(storage: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["what?", "nul\0", "line\nbreak", "caf\udce9"])
+@pytest.mark.parametrize("name", ["what?", "[a]", "all*", "nul\0", "line\nbreak", "caf\udce9"])
 def test_a_storage_folder_that_dagster_could_not_use_is_refused_before_anything_is_written(
     tmp_path: Path, name: str
 ) -> None:
     ran = deepchart("models", "sync", "--storage", tmp_path / name)
     assert ran.code == 2
-    assert ran.complaint.startswith(f"the storage folder {str(tmp_path / name)!r} holds a '?' or a character")
+    assert ran.complaint.startswith(f"the storage folder {str(tmp_path / name)!r} holds one of ?*[ or a character")
     assert ran.complaint.endswith("Choose another one with --storage or DEEPCHART_STORAGE.")
     assert list(tmp_path.iterdir()) == []
 
@@ -148,3 +148,33 @@ def test_a_storage_folder_of_nobody_is_one_line() -> None:
         2,
         "the storage folder '~no-such-user/x': there is no such user",
     )
+
+
+@pytest.mark.parametrize("command", [["status"], ["verify"], ["documents", "list"], ["demo"]])
+@pytest.mark.parametrize("below", ["", "further/down"])
+def test_a_storage_folder_that_is_a_file_is_refused(tmp_path: Path, command: list[str], below: str) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    ran = deepchart(*command, "--storage", file / below)
+    assert ran.code == 2
+    assert ran.complaint.startswith(f"the storage folder {file / below} cannot be: {file} is a file. Choose another")
+    assert file.read_text() == "mine"
+
+
+def test_verify_says_that_there_is_nothing_to_verify(tmp_path: Path) -> None:
+    ran = deepchart("verify", "--storage", tmp_path / "typo")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.complaint.startswith(f"{tmp_path / 'typo'} is not there: nothing can be verified.")
+
+
+@pytest.mark.parametrize("content", [b"\xff: [", b"nonsense: {a: 1}\n", b"- a\n- b: ["])
+def test_a_dagster_yaml_that_cannot_be_used_is_named(storage: Path, content: bytes) -> None:
+    config = storage / "dagster_home" / "dagster.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_bytes(content)
+    ran = deepchart("models", "sync", "--storage", storage)
+    assert ran.code == 2
+    assert ran.complaint.startswith(f"{config} cannot be used: ")
+    assert ran.complaint.endswith("Correct it, or delete it: then it is written anew.")
+    assert len(ran.complaint) < 600
+    assert config.read_bytes() == content

@@ -83,7 +83,7 @@ def test_a_failed_build_leaves_the_old_store(tree: Any) -> None:
     damaged = tree.root / "metrics/parquet/execution_rate/finance-normal/robot.parquet"
     damaged.write_bytes(b"PAR1 and nothing else")
 
-    with pytest.raises(StorageError, match=r"the scores rows below .* cannot be read: .*robot\.parquet"):
+    with pytest.raises(StorageError, match=r"the scores rows in .*/finance-normal/robot\.parquet cannot be read"):
         build_metrics(tree.root)
 
     assert path.read_bytes() == before
