@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import json
 import signal
 import sys
@@ -79,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     own_process = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     _end_in_order()
+    _print_everything()
     try:
         # Click hands back the code of a command that ended early (Exit), and None from one that came to its end.
         code = cli.main(args=arguments, prog_name="deepchart", standalone_mode=False) or 0
@@ -122,6 +124,13 @@ def _end_in_order() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
+
+
+def _print_everything() -> None:
+    """A character that a terminal or a pipe cannot take is shown as its escape: a name that is no UTF-8, a dash."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _see_help(error: click.ClickException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_command import command_line, deepchart, process
+from cli_command import Ran, command_line, deepchart, process
 
 from deepchart_dagster import __version__
 from deepchart_dagster.cli.main import cli
@@ -216,3 +217,14 @@ def test_a_reader_that_stops_reading_is_no_error(storage: Path) -> None:
     child.stderr.close()
     child.wait(timeout=120)
     assert err == ""
+
+
+def test_a_path_that_no_terminal_can_show_is_one_line_and_one_json_document(tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.pdf")
+    command = command_line("documents", "add", "--domain", "finance", path, "--json", "--storage", tmp_path / "storage")
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=120)
+    ran = Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert ran.code == 2
+    assert ran.complaint == f"{tmp_path}/caf\\udce9.pdf: there is no such file. Check the path."
+    assert path in json.dumps(ran.json, ensure_ascii=False)
