@@ -10,8 +10,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from filelock import FileLock
+
 from deepchart_dagster import errors
-from deepchart_dagster.artifacts.files import write_text
+from deepchart_dagster.artifacts.files import storage_errors, write_text
 from deepchart_dagster.errors import ConfigurationError, DeepChartError, InfrastructureError, StorageError
 from deepchart_dagster.settings import Settings
 
@@ -83,7 +85,11 @@ class Runs:
 
         config = self.settings.dagster_home / "dagster.yaml"
         try:
-            return dg.DagsterInstance.get()
+            with self._alone():
+                instance = dg.DagsterInstance.get()
+                # Each makes its tables when it is first asked for.
+                _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
+                return instance
         except (dg.DagsterError, yaml.YAMLError, UnicodeDecodeError) as error:
             said = " ".join(str(error).split())[:_SHOWN_CHARACTERS]
             raise ConfigurationError(
@@ -100,14 +106,18 @@ class Runs:
         from deepchart_dagster.partitions import MODELS_NAME, sync_partitions
 
         with self._records():
-            change = sync_partitions(self.instance, MODELS_NAME, list(slugs))
+            instance = self.instance
+            with self._alone():
+                change = sync_partitions(instance, MODELS_NAME, list(slugs))
         return {"added": list(change.added), "orphaned": list(change.removed)}
 
     def sync_documents(self, ids: Iterable[str]) -> None:
         from deepchart_dagster.partitions import DOCUMENTS_NAME, sync_partitions
 
         with self._records():
-            sync_partitions(self.instance, DOCUMENTS_NAME, list(ids))
+            instance = self.instance
+            with self._alone():
+                sync_partitions(instance, DOCUMENTS_NAME, list(ids))
 
     def materialize(self, assets: Sequence[str], partition: str | None = None) -> RunOutcome:
         """Run these assets for one partition; assets must share its kind of partition.
@@ -133,6 +143,18 @@ class Runs:
             for event in result.get_asset_materialization_events()
         ]
         return RunOutcome(tuple(rows), None if result.success else _failure(result, assets, partition))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Two commands that start together on a new storage would make the same tables, and add the same partitions."""
+        path = self.settings.dagster_home / ".lock"
+        with storage_errors(path, "lock"):
+            lock = FileLock(path)
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
 
     @contextmanager
     def _records(self) -> Iterator[None]:

@@ -46,9 +46,12 @@ def verify(storage: Path) -> Verification:
 
 
 def _results(folder: Path) -> list[Path]:
-    """Without what a step is writing at this moment, or was when it was killed."""
-    found = sorted(folder.rglob(RESULT_NAME))
-    return [path for path in found if not any(part.startswith(TEMPORARY_PREFIX) for part in path.parts)]
+    """Without what a step writes at this moment, or did when it was killed. An instance may be called as files are."""
+    return [
+        path
+        for path in sorted(folder.rglob(RESULT_NAME))
+        if not any(part.startswith(TEMPORARY_PREFIX) for part in path.parts) and not (path / RESULT_NAME).exists()
+    ]
 
 
 def _check_result(path: Path) -> Iterator[Finding | None]:

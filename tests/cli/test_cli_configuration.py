@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
-from cli_command import deepchart
+from cli_command import command_line, deepchart
 
 ENTRY = "models:\n  mine:\n    litellm_model: openai/mine\n"
 
@@ -178,3 +180,13 @@ def test_a_dagster_yaml_that_cannot_be_used_is_named(storage: Path, content: byt
     assert ran.complaint.endswith("Correct it, or delete it: then it is written anew.")
     assert len(ran.complaint) < 600
     assert config.read_bytes() == content
+
+
+@pytest.mark.slow
+def test_commands_that_start_together_on_a_new_storage_do_not_disturb_each_other(storage: Path) -> None:
+    commands = [command_line("models", "sync", "--storage", storage, "--json") for _ in range(4)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for command in commands]
+    ended = [(process.communicate(timeout=240), process.returncode) for process in started]
+    assert [code for _, code in ended] == [0, 0, 0, 0], ended
+    added = [slug for (out, _), _ in ended for slug in json.loads(out)["added"]]
+    assert len(added) == len(set(added)) > 0

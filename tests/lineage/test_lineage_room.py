@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from deepchart_dagster.artifacts.canonical import InputKey
+from deepchart_dagster.artifacts.results import Outcome
+from deepchart_dagster.artifacts.steps import Step, Work, run_step
+from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.mini import build_mini
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import UsageError
@@ -188,3 +192,14 @@ def test_a_manifest_that_no_split_has_is_passed_over(bench: Workbench) -> None:
     stray.parent.mkdir()
     stray.write_bytes(b"")
     assert State.ORPHANED not in {cell.state for cell in read_status(bench, models=[MODEL], splits=[SPLIT])}
+
+
+def test_verify_takes_an_instance_called_result_json_for_one(tmp_path: Path) -> None:
+    async def compute(folder: Path) -> Outcome:
+        (folder / "out.txt").write_text("x")
+        return Outcome()
+
+    work = Work(uid="result.json", key=InputKey.of(a=1), compute=compute)
+    run_step(ArtifactStore(tmp_path), Step.own("predicted_states", "ecosystem", "m"), [work])
+    report = verify(tmp_path)
+    assert (report.n_results, report.n_files, report.findings) == (1, 1, ())
