@@ -14,8 +14,10 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from deepchart_dagster.artifacts.files import write_json
+from deepchart_dagster.artifacts.files import unreadable, write_json
 from deepchart_dagster.errors import DamagedFile
+
+_REMEDY = "Delete it and the result that holds this image; the next run makes both again."
 
 EvidenceKind = Literal["pages", "drawn"]
 
@@ -37,9 +39,8 @@ class EvidenceStore:
             value: JsonValue = json.loads(path.read_bytes())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, RecursionError) as error:
-            raise DamagedFile(
-                f"{path} is damaged: {error}.",
-                remedy="Delete it and the result that holds this image; the next run makes both again.",
-            ) from error
+        except OSError as error:
+            raise unreadable(path, error, remedy=_REMEDY) from error
+        except (ValueError, RecursionError) as error:
+            raise DamagedFile(f"{path} is damaged: {error}.", remedy=_REMEDY) from error
         return value

@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from deepchart_dagster.errors import StorageError, UsageError
+from deepchart_dagster.errors import DamagedFile, StorageError, UsageError
 
 TEMPORARY_PREFIX = ".tmp-"
 _MARK = re.compile(r"(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{12}(\.\w+)*")
@@ -65,8 +65,17 @@ def explain_os_error(error: OSError, *, doing: str = "use", path: Path | None = 
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return message, "The disk is full: free space or choose another folder with --storage; what is stored is kept."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return message, "Give this user write permission, or choose another folder with --storage."
+        permission = "read" if doing == "read" else "write"
+        return message, f"Give this user {permission} permission, or choose another folder with --storage."
     return message, "Check the path and try again; what is stored is kept."
+
+
+def unreadable(path: Path, error: OSError, *, remedy: str) -> DamagedFile:
+    """``remedy`` is for what cannot be read by anybody: a file that this user may not read is not to be deleted."""
+    if isinstance(error, PermissionError):
+        message, permission = explain_os_error(error, doing="read", path=path)
+        return DamagedFile(message, remedy=permission)
+    return DamagedFile(f"cannot read {path}: {error.strerror}.", remedy=remedy)
 
 
 def _lasting(named: str | bytes | int | None, path: Path | None) -> Path | str:

@@ -24,6 +24,7 @@ from deepchart_dagster.artifacts.files import (
     new_folder,
     path_segment,
     storage_errors,
+    unreadable,
     write_json,
     write_json_lines,
 )
@@ -70,7 +71,7 @@ class ArtifactStore:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise DamagedFile(f"cannot read {path}: {error.strerror}.", remedy=remedy) from error
+            raise unreadable(path, error, remedy=remedy) from error
         except ValidationError as error:
             raise DamagedFile(f"{path} is damaged ({error.errors()[0]['msg']}).", remedy=remedy) from error
 

@@ -25,6 +25,7 @@ from deepchart_dagster.artifacts.files import (
     new_folder,
     remove_leftovers,
     storage_errors,
+    unreadable,
     write_bytes,
     write_json,
 )
@@ -220,7 +221,7 @@ def _load(record: Path) -> Document:
     except ValidationError as error:
         raise DamagedFile(f"{record} is damaged ({error.errors()[0]['msg']}).", remedy=remedy) from error
     except OSError as error:
-        raise DamagedFile(f"cannot read {record}: {error.strerror}.", remedy=remedy) from error
+        raise unreadable(record, error, remedy=remedy) from error
     if document.id != record.parent.name:  # ids name folders: one that leads elsewhere is not followed
         raise DamagedFile(f"{record} names another document, {document.id!r}.", remedy=remedy)
     return document

@@ -7,6 +7,7 @@ read is a finding like any other and ends nothing.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,20 +39,31 @@ class Verification:
 
 def verify(storage: Path) -> Verification:
     """Re-hashes what is stored. Reads everything: minutes on a large storage."""
-    results = [path for asset in NODES for path in _results(storage / asset.name)]
-    checked = [item for path in results for item in _check_result(path)]
+    closed: list[Finding] = []
+    results = [path for asset in NODES for path in _results(storage / asset.name, closed)]
+    checked = [*closed, *(item for path in results for item in _check_result(path))]
     checked += [*_check_manifests(storage), *_check_documents(storage), *_check_benchmarks(storage)]
     findings = tuple(item for item in checked if item is not None)
     return Verification(len(results), len(checked) - len(findings), findings)
 
 
-def _results(folder: Path) -> list[Path]:
-    """Without what a step writes at this moment, or did when it was killed. An instance may be called as files are."""
-    return [
-        path
-        for path in sorted(folder.rglob(RESULT_NAME))
-        if not any(part.startswith(TEMPORARY_PREFIX) for part in path.parts) and not (path / RESULT_NAME).exists()
-    ]
+def _results(folder: Path, closed: list[Finding]) -> list[Path]:
+    """Without what a step writes at this moment, or did when it was killed. An instance may be called as files are.
+
+    A folder that this user may not look into is added to ``closed``.
+    """
+
+    def note(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # an asset that was never made
+            closed.append(Finding(Path(error.filename), f"cannot be read: {error.strerror}"))
+
+    found: list[Path] = []
+    for parent, folders, files in os.walk(folder, onerror=note):
+        folders[:] = [name for name in folders if not name.startswith(TEMPORARY_PREFIX)]
+        path = Path(parent, RESULT_NAME)
+        if RESULT_NAME in files or (RESULT_NAME in folders and not (path / RESULT_NAME).exists()):
+            found.append(path)
+    return sorted(found)
 
 
 def _check_result(path: Path) -> Iterator[Finding | None]:

@@ -191,3 +191,34 @@ def test_no_permission_is_one_line_with_file_and_remedy(tmp_path: Path) -> None:
     assert "Permission denied" in output
     assert str(tmp_path) in output
     assert "write permission" in output
+
+
+_CLOSED = """
+import os, pathlib, sys
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.benchmark.documents import DocumentStore
+from deepchart_dagster.errors import DamagedFile
+root = pathlib.Path(sys.argv[1])
+for name, read in (
+    ("a/u/result.json", lambda: ArtifactStore(root).read("a", (), "u")),
+    ("documents/d/document.json", lambda: DocumentStore(root).list()),
+):
+    path = root / name
+    path.parent.mkdir(parents=True)
+    path.touch(mode=0)
+    try: print(read())
+    except DamagedFile as error: print(error)
+"""
+
+
+def test_a_file_that_this_user_may_not_read_is_not_to_be_deleted(tmp_path: Path) -> None:
+    rights = "-dac_override,-dac_read_search"
+    as_others = ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*as_others, sys.executable, "-c", _CLOSED, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    remedy = "Permission denied. Give this user read permission, or choose another folder with --storage."
+    assert done.stdout.splitlines() == [
+        f"cannot read {tmp_path}/a/u/result.json: {remedy}",
+        f"cannot read {tmp_path}/documents/d/document.json: {remedy}",
+    ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -203,3 +206,21 @@ def test_verify_takes_an_instance_called_result_json_for_one(tmp_path: Path) -> 
     run_step(ArtifactStore(tmp_path), Step.own("predicted_states", "ecosystem", "m"), [work])
     report = verify(tmp_path)
     assert (report.n_results, report.n_files, report.findings) == (1, 1, ())
+
+
+def test_verify_names_a_folder_that_this_user_may_not_look_into(tmp_path: Path) -> None:
+    closed = tmp_path / "references" / "q"
+    closed.mkdir(parents=True)
+    closed.chmod(0)
+    rights = "-dac_override,-dac_read_search"
+    as_others = ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"] if os.geteuid() == 0 else []
+    program = (
+        "import pathlib, sys; from deepchart_dagster.lineage.verify import verify\n"
+        "print(verify(pathlib.Path(sys.argv[1])))"
+    )
+    done = subprocess.run(
+        [*as_others, sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    closed.chmod(0o755)
+    assert str(closed) in done.stdout
+    assert "cannot be read: Permission denied" in done.stdout
