@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -124,14 +126,22 @@ def test_a_damaged_copy_is_not_published(tree: Any) -> None:
     assert (tree.root / "metrics/deepchart.duckdb").read_bytes() == first
 
 
-def test_copies_of_killed_builds_are_removed_after_a_day(tree: Any) -> None:
+def test_the_copy_of_a_killed_build_is_removed_by_the_next_and_that_of_a_living_one_is_not(tree: Any) -> None:
     build_metrics(tree.root)
-    old, young = prepare_build_copy(tree.root), prepare_build_copy(tree.root)
-    yesterday = time.time() - 25 * 3600
-    os.utime(old, (yesterday, yesterday))
+    script = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from deepchart_dagster.metrics.dbt import prepare_build_copy\n"
+        "print(prepare_build_copy(Path(sys.argv[1])), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    killed = subprocess.run([sys.executable, "-c", script, str(tree.root)], capture_output=True, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left, living = Path(killed.stdout.strip()), prepare_build_copy(tree.root)
+    assert left.name == living.name == "deepchart.duckdb"
+    assert not left.exists()
+    assert not left.parent.exists()
+    assert living.exists()
     prepare_build_copy(tree.root)
-    assert not old.exists()
-    assert young.exists()
+    assert living.exists()
 
 
 @pytest.mark.slow
