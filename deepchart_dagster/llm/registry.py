@@ -12,15 +12,14 @@ these files: litellm reads them from the environment.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from deepchart_dagster.artifacts.files import is_slug
 from deepchart_dagster.benchmark.model import Modality
 from deepchart_dagster.errors import ConfigurationError
-from deepchart_dagster.llm.yaml_file import YamlFile, did_you_mean
+from deepchart_dagster.llm.yaml_file import YamlFile, as_sentence, did_you_mean
 
 SCRIPTED_PREFIX = "scripted/"
 
@@ -141,7 +140,7 @@ class JudgesFile(BaseModel):
             return self.judges[slug]
         except KeyError:
             raise ConfigurationError(
-                f"judges.yaml has no judge {slug!r}{did_you_mean(slug, self.judges)}.",
+                as_sentence(f"judges.yaml has no judge {slug!r}{did_you_mean(slug, self.judges)}"),
                 remedy=f"It has: {', '.join(self.judges)}.",
             ) from None
 
@@ -152,12 +151,13 @@ class _ModelsFile(BaseModel):
     models: dict[str, ModelSpec]
 
 
-_File = TypeVar("_File", bound=BaseModel)
-
-
 def load_models(path: Path) -> dict[str, ModelSpec]:
     """Slug -> model, in the file's order. Raises ConfigurationError with file, line, entry and remedy."""
-    return _load(path, "models", _ModelsFile).models
+    file = YamlFile.read(path)
+    _name_entries(file, "models")
+    models = file.validate(_ModelsFile).models
+    _check_programs(file, "models", models)
+    return models
 
 
 def load_judges(path: Path) -> JudgesFile:
@@ -166,6 +166,7 @@ def load_judges(path: Path) -> JudgesFile:
     # A judge looks at charts: it need not say so.
     _name_entries(file, "judges", protocols=[Modality.MULTIMODAL.value])
     judges = file.validate(JudgesFile)
+    _check_programs(file, "judges", judges.judges)
     for place, slug in _references(judges):
         if slug not in judges.judges:
             raise file.error(
@@ -174,12 +175,6 @@ def load_judges(path: Path) -> JudgesFile:
                 f"Name one of: {', '.join(judges.judges)}.",
             )
     return judges
-
-
-def _load(path: Path, section: str, kind: type[_File]) -> _File:
-    file = YamlFile.read(path)
-    _name_entries(file, section)
-    return file.validate(kind)
 
 
 def _name_entries(file: YamlFile, section: str, **defaults: JsonValue) -> None:
@@ -199,6 +194,24 @@ def _name_entries(file: YamlFile, section: str, **defaults: JsonValue) -> None:
         if "slug" in entry:
             raise file.error((*place, "slug"), "the slug is the entry's own key", "Remove this line.")
         entries[slug] = {"name": slug, **defaults, **entry, "slug": slug}
+
+
+def _check_programs(file: YamlFile, section: str, entries: dict[str, ModelSpec]) -> None:
+    """A scripted entry names a program that there is, with parameters that this program reads."""
+    from deepchart_dagster.llm.scripted.base import BEHAVIOURS, behaviour_parameters
+
+    for slug, entry in entries.items():
+        if not entry.scripted:
+            continue
+        name = entry.litellm_model.removeprefix(SCRIPTED_PREFIX)
+        if name not in BEHAVIOURS:
+            what = f"there is no scripted model {name!r}{did_you_mean(name, BEHAVIOURS)}"
+            raise file.error((section, slug, "litellm_model"), what, f"Known: {', '.join(BEHAVIOURS)}.")
+        kind = behaviour_parameters(name)
+        try:
+            kind.model_validate(entry.parameters, strict=True)
+        except ValidationError as error:
+            raise file.invalid((section, slug, "parameters"), kind, error) from None
 
 
 def _references(judges: JudgesFile) -> list[tuple[tuple[str, ...], str]]:

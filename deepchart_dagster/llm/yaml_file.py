@@ -73,7 +73,16 @@ class YamlFile:
     def error(self, place: Place, what: str, remedy: str) -> ConfigurationError:
         line = self._line(place)
         at = f"{self.path}, line {line}" if line else str(self.path)
-        return ConfigurationError(f"{at}: {'.'.join(place)}: {what}.", remedy=remedy)
+        return ConfigurationError(as_sentence(f"{at}: {'.'.join(place)}: {what}"), remedy=remedy)
+
+    def unknown_key(self, place: Place, known: Iterable[str], more: str = "") -> ConfigurationError:
+        known = list(known)
+        remedy = f"Known keys: {', '.join(known)}." if known else "Remove this line: nothing is known there."
+        return self.error(place, f"unknown key{did_you_mean(place[-1], known)}{more}", remedy)
+
+    def invalid(self, place: Place, kind: type[BaseModel], error: ValidationError) -> ConfigurationError:
+        """What ``kind`` has against the mapping that stands at ``place``."""
+        return self._first_error(kind, error, place)
 
     def _line(self, place: Place) -> int | None:
         """The line of the place itself, or of the nearest thing around it (a missing member has none)."""
@@ -83,14 +92,13 @@ class YamlFile:
             place = place[:-1]
         return None
 
-    def _first_error(self, kind: type[BaseModel], error: ValidationError) -> ConfigurationError:
+    def _first_error(self, kind: type[BaseModel], error: ValidationError, at: Place = ()) -> ConfigurationError:
         first = error.errors(include_url=False)[0]
-        place = tuple(str(part) for part in first["loc"])
+        inside = tuple(str(part) for part in first["loc"])
+        place = (*at, *inside)
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         if first["type"] == "extra_forbidden":
-            known = _known_names(kind, place[:-1])
-            guess = did_you_mean(place[-1], known)
-            return self.error(place, f"unknown key{guess}{more}", f"Known keys: {', '.join(known)}.")
+            return self.unknown_key(place, _known_names(kind, inside[:-1]), more)
         return self.error(place, f"{_in_words(first)}{more}", "Correct the file and run again.")
 
 
@@ -98,6 +106,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` with the nearest known name, or nothing."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def as_sentence(text: str) -> str:
+    """With a full stop, where it does not end in a question."""
+    return text if text.endswith("?") else f"{text}."
 
 
 def _read_text(path: Path) -> str:

@@ -180,9 +180,9 @@ def test_an_endless_script_is_bounded(draw: Draw, code: str) -> None:
     ids=["dialogs", "popups", "navigation", "flood", "workers", "overrides", "huge canvas"],
 )
 def test_mischief_still_gives_a_bounded_picture(draw: Draw, code: str) -> None:
-    result = draw(script(code), wall_s=30.0)
+    result = draw(script(code), wall_s=8.0)  # a flood takes all of it
     assert result.status in (RunStatus.OK, RunStatus.TIMEOUT, RunStatus.CRASH, RunStatus.INVALID_OUTPUT)
-    assert result.wall_s < 40
+    assert result.wall_s < 20
     assert draw(PLAIN).status is RunStatus.OK
 
 

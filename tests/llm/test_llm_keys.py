@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepchart_dagster.benchmark.mini import catalogue
 from deepchart_dagster.llm.cache import summarised_parts
 from deepchart_dagster.llm.model import ChatRequest, ImagePart, Message, TextPart
 from deepchart_dagster.llm.registry import ModelSpec, Prices
-from deepchart_dagster.llm.scripted import oracle
+from deepchart_dagster.llm.scripted import judge, oracle, recipes
 
 texts = st.text(max_size=30)
 images = st.builds(
@@ -106,12 +111,34 @@ def test_model_prompt_and_repeat_change_the_key():
 
 def test_the_version_of_a_program_is_in_its_key_and_in_no_other(monkeypatch):
     scripted = {"litellm_model": "scripted/oracle"}
-    assert ask(scripted).key().parts["program"] == oracle.VERSION
+    assert ask(scripted).key().parts["program"] == f"{oracle.VERSION}, files {oracle.followed_files_hash()}"
+    assert ask({"litellm_model": "scripted/judge"}).key().parts["program"] == judge.VERSION
     assert ask({"litellm_model": "scripted/nobody"}).key().parts["program"] is None
     before, real = key(scripted), key()
     monkeypatch.setattr(oracle, "VERSION", "another")
     assert key(scripted) != before
     assert key() == real
+
+
+@pytest.fixture
+def query_folder(tmp_path, monkeypatch):
+    """A copy of the mini queries that the scripted models follow for the length of a test."""
+    folder = Path(shutil.copytree(catalogue.QUERY_FOLDER, tmp_path / "queries"))
+    monkeypatch.setattr(catalogue, "QUERY_FOLDER", folder)
+    recipes.recipes_hash.cache_clear()
+    yield folder
+    recipes.recipes_hash.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["recipe.yaml", "stage2.py", "query.json"])
+def test_a_changed_file_of_a_mini_query_changes_the_key_of_who_follows_it(query_folder, name):
+    programs = [{"litellm_model": f"scripted/{one}"} for one in ("oracle", "misreads", "judge")]
+    before = [key(program) for program in programs]
+    path = query_folder / "finance-marrow-ccc" / name
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    recipes.recipes_hash.cache_clear()  # as in a new process
+    after = [key(program) for program in programs]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, False, True]
 
 
 def test_the_keys_of_answers_that_were_paid_for_stay_as_they_are():

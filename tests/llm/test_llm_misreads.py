@@ -130,7 +130,7 @@ def test_no_value_is_given_that_is_true_elsewhere(tmp_path: Path) -> None:
         Found(("b",), 100),
         Found(("c",), 5000),
     ]
-    dice = misreads._Dice(misreads._Parameters(rate=1.0, share=1.0), "q", "c")
+    dice = misreads._Dice(misreads.Parameters(rate=1.0, share=1.0), "q", "c")
     chosen = misreads.misread(found, dice)
     assert {at: injection.given for at, injection in chosen.items()} == {1: 100_000, 2: 5_000_000}
 

@@ -129,7 +129,7 @@ def test_invalid_yaml_names_line_and_column(write):
 def test_an_unknown_key_names_line_slug_and_what_was_meant(write):
     said = complaint(write("models:\n  fast:\n    litellm_model: openai/x\n    concurency: 3\n"))
     assert "line 4: models.fast.concurency: unknown key; did you mean 'concurrency'?" in said
-    assert "Known keys: litellm_model, name" in said
+    assert "did you mean 'concurrency'? Known keys: litellm_model, name" in said
 
 
 def test_an_unknown_key_inside_prices(write):
@@ -142,6 +142,40 @@ def test_a_slug_that_dagster_cannot_take(write, slug):
     said = complaint(write(f"models:\n  ok: {{litellm_model: x}}\n  '{slug}': {{litellm_model: openai/x}}\n"))
     assert "line 3" in said
     assert repr(slug) in said
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (
+            "litellm_model: scripted/misreads\n    parameters:\n      rate: 0.5\n      sede: 3",
+            "line 6: models.a.parameters.sede: unknown key; did you mean 'seed'? Known keys: rate, share, seed, name.",
+        ),
+        (
+            "litellm_model: scripted/misreads\n    parameters: {rate: 1.5}",
+            "line 4: models.a.parameters.rate: input should be less than or equal to 1, not 1.5.",
+        ),
+        (
+            "litellm_model: scripted/misreads\n    parameters: {seed: '3'}",
+            "line 4: models.a.parameters.seed: input should be a valid integer, not '3'.",
+        ),
+        (
+            "litellm_model: scripted/oracle\n    parameters: {rate: 0.5}",
+            "line 4: models.a.parameters.rate: unknown key. Remove this line: nothing is known there.",
+        ),
+        (
+            "litellm_model: scripted/orakle",
+            "line 3: models.a.litellm_model: there is no scripted model 'orakle'; did you mean 'oracle'? Known: oracle",
+        ),
+    ],
+)
+def test_a_scripted_model_takes_what_its_program_reads(write, entry, words):
+    assert words in complaint(write(f"models:\n  a:\n    {entry}\n"))
+
+
+def test_a_scripted_judge_takes_no_parameters(write):
+    said = complaint(write(JUDGE_TEXT.replace("openai/one", "scripted/judge, parameters: {seed: 1}")), load_judges)
+    assert "line 5: judges.one.parameters.seed: unknown key." in said
 
 
 def test_a_slug_that_stands_twice_names_both_lines(write):

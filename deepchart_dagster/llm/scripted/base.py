@@ -2,7 +2,10 @@
 
 A behaviour module has a function from request to reply and a constant ``VERSION``, which is part of every key
 that an answer of it goes into: whoever changes what a program answers changes its version, and what was stored
-of the old one is stale.
+of the old one is stale. It may have
+
+    Parameters              pydantic model of the parameters that models.yaml can give it; otherwise it takes none
+    followed_files_hash()   hash of the files that its answers follow beside its code; part of its version
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TypeAlias, cast
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.errors import ProviderRefusedRequest
@@ -59,6 +63,27 @@ def load_behaviour(name: str) -> Behaviour:
 
 
 def behaviour_version(name: str) -> str | None:
-    """``VERSION`` of the program behind ``scripted/<name>``; None where nobody is called that, so nobody answers."""
-    module, _, _ = BEHAVIOURS.get(name, "").partition(":")
-    return str(importlib.import_module(module).VERSION) if module else None
+    """``VERSION`` of the program behind ``scripted/<name>``, with the hash of the files that it follows, if any.
+
+    None where nobody is called that, so nobody answers.
+    """
+    if name not in BEHAVIOURS:
+        return None
+    module = _module(name)
+    followed = f", files {module.followed_files_hash()}" if hasattr(module, "followed_files_hash") else ""
+    return f"{module.VERSION}{followed}"
+
+
+class NoParameters(BaseModel):
+    """Of a program that takes none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def behaviour_parameters(name: str) -> type[BaseModel]:
+    """What models.yaml may give the program behind ``scripted/<name>``, one of BEHAVIOURS."""
+    return cast(type[BaseModel], getattr(_module(name), "Parameters", NoParameters))
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(BEHAVIOURS[name].partition(":")[0])

@@ -37,7 +37,7 @@ from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.lookups import Found, MisreadKind, Neighbour, Number
 from deepchart_dagster.llm.scripted.oracle import VERSION as ORACLE_VERSION
 from deepchart_dagster.llm.scripted.oracle import answer_by, read_sources
-from deepchart_dagster.llm.scripted.recipes import KnownQuery
+from deepchart_dagster.llm.scripted.recipes import KnownQuery, recipes_hash
 from deepchart_dagster.llm.scripted.sent_context import context_hash
 
 # Changes with what is misread, and with what the oracle reads.
@@ -48,8 +48,8 @@ _SLIP = 1000
 _APART = 1e-3
 
 
-class _Parameters(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class Parameters(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rate: float = Field(default=0.5, ge=0, le=1)
     share: float = Field(default=0.25, ge=0, le=1)
@@ -67,13 +67,17 @@ class Injection:
     given: Number
 
 
+def followed_files_hash() -> str:
+    return recipes_hash()
+
+
 def answer(request: ScriptedRequest) -> ScriptedReply:
     return answer_by(misread_sources, request)
 
 
 def misread_sources(known: KnownQuery, request: ScriptedRequest) -> list[Found]:
     """What the oracle reads, some of it from the wrong place; what was injected is recorded."""
-    parameters = _Parameters.model_validate(dict(request.parameters))
+    parameters = Parameters.model_validate(dict(request.parameters))
     found = read_sources(known, request)
     context = context_hash(request.messages)
     chosen = misread(found, _Dice(parameters, known.query.uid, context))
@@ -85,7 +89,7 @@ def misread_sources(known: KnownQuery, request: ScriptedRequest) -> list[Found]:
 class _Dice:
     """Chance that falls the same way for the same seed, query and context."""
 
-    parameters: _Parameters
+    parameters: Parameters
     query: str
     context: str
 
@@ -134,7 +138,7 @@ def _is_apart(given: Number, truths: Sequence[Number]) -> bool:
 
 def _record(
     request: ScriptedRequest,
-    parameters: _Parameters,
+    parameters: Parameters,
     known: KnownQuery,
     context: str,
     n_source: int,

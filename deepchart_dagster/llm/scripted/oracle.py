@@ -14,10 +14,10 @@ from typing import TypeAlias
 from deepchart_dagster.llm.model import Message
 from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.lookups import Found, find_all
-from deepchart_dagster.llm.scripted.recipes import KnownQuery, recognise
+from deepchart_dagster.llm.scripted.recipes import KnownQuery, recipes_hash, recognise
 from deepchart_dagster.llm.scripted.sent_context import asks_for_chart, asks_for_html, passages, stage2_data, text_of
 
-# Changes with what the oracle answers: its code, the look-ups, the recipes of the mini queries.
+# Changes with what the code here and in the look-ups answers; the queries' own files are in the key by their hash.
 VERSION = "1"
 
 _UNKNOWN = ScriptedReply("I know only the charts of the mini benchmark, and this is none of them.", "refusal")
@@ -27,6 +27,10 @@ _NO_HTML = ScriptedReply("I draw with Python only.", "refusal")
 
 # How a scripted model comes to the source values of a query from what it is sent.
 Reading: TypeAlias = Callable[[KnownQuery, ScriptedRequest], list[Found]]
+
+
+def followed_files_hash() -> str:
+    return recipes_hash()
 
 
 def answer(request: ScriptedRequest) -> ScriptedReply:

@@ -14,11 +14,14 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from deepchart_dagster.artifacts.canonical import content_hash, sha256_bytes
 from deepchart_dagster.benchmark.mini.catalogue import folder_of, mini_queries
 from deepchart_dagster.benchmark.model import CodeType, Query
 from deepchart_dagster.benchmark.state import python_literal, with_state
 from deepchart_dagster.errors import BenchmarkFormatError
 from deepchart_dagster.llm.scripted.lookups import Found, Lookup
+
+_QUERY, _RECIPE, _CHART = "query.json", "recipe.yaml", "stage2.py"
 
 _STAGE1 = """import json
 import sys
@@ -72,14 +75,21 @@ def known_queries() -> tuple[KnownQuery, ...]:
     return tuple(_known(query) for query in mini_queries())
 
 
+@lru_cache(maxsize=1)
+def recipes_hash() -> str:
+    """Of every file that ``known_queries`` is made from: another recipe or chart program, another answer."""
+    files = [folder_of(query) / name for query in mini_queries() for name in (_QUERY, _RECIPE, _CHART)]
+    return content_hash([[path.parent.name, path.name, sha256_bytes(path.read_bytes())] for path in files])[:16]
+
+
 def _known(query: Query) -> KnownQuery:
     folder = folder_of(query)
-    path = folder / "recipe.yaml"
+    path = folder / _RECIPE
     try:
         recipe = Recipe.model_validate(yaml.safe_load(_text(path)))
     except (OSError, yaml.YAMLError, ValidationError) as error:
         raise BenchmarkFormatError(f"{path}: no recipe ({error}).") from error
-    return KnownQuery(query=query, recipe=recipe, chart_code=_text(folder / "stage2.py"))
+    return KnownQuery(query=query, recipe=recipe, chart_code=_text(folder / _CHART))
 
 
 def _text(path: Path) -> str:
