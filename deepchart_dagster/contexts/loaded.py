@@ -12,19 +12,24 @@ from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.contexts.model import Page
 from deepchart_dagster.contexts.ocr import OCR_CONTEXTS, DocumentSummary
+from deepchart_dagster.contexts.provenance import Box, PlacedNumber, box_of, numbers_of
 from deepchart_dagster.errors import DamagedFile, UpstreamError
 
 
 @dataclass(frozen=True)
 class ContextLine:
-    """A line of document.md that is not empty. ``kind``: page (a mark), text, table or error."""
+    """A line of document.md that is not empty. ``kind``: page (a mark), text, table or error.
+
+    ``box`` is on ``page``; a number of a table that goes on over the next page may stand there.
+    """
 
     number: int
     page: int
     kind: str
     text: str
     figure: int | None
-    box: tuple[float, ...] | None
+    box: Box | None
+    numbers: tuple[PlacedNumber, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,11 +72,10 @@ def load_context(store: ArtifactStore, document_id: str) -> OcrContext:
 def _load(folder: Path) -> OcrContext:
     markdown = (folder / "document.md").read_text(encoding="utf-8")
     texts = markdown.split("\n")
-    rows = [json.loads(row) for row in (folder / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
-    pages = (folder / "pages.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(row) for row in _rows(folder / "lines.jsonl")]
     return OcrContext(
         summary=DocumentSummary.model_validate_json((folder / "summary.json").read_text(encoding="utf-8")),
-        pages=tuple(Page.model_validate_json(row) for row in pages),
+        pages=tuple(Page.model_validate_json(row) for row in _rows(folder / "pages.jsonl")),
         lines=tuple(
             ContextLine(
                 number=row["line"],
@@ -79,9 +83,15 @@ def _load(folder: Path) -> OcrContext:
                 kind=row["kind"],
                 text=texts[row["line"] - 1],
                 figure=row["figure"],
-                box=tuple(row["box"]) if row["box"] else None,
+                box=box_of(row["box"]),
+                numbers=numbers_of(row),
             )
             for row in rows
         ),
         markdown=markdown,
     )
+
+
+def _rows(path: Path) -> list[str]:
+    """Lines of a JSON lines file. Not splitlines: a page may hold U+2028, which ends no line here."""
+    return [row for row in path.read_text(encoding="utf-8").split("\n") if row]

@@ -28,7 +28,10 @@ StatementName = Literal["balance_sheet", "income_statement", "cash_flow"]
 
 
 class ContextFile(_Frozen):
-    """One text file of a model's context. ``path`` is relative to the instance's folder in storage."""
+    """One text file of a model's context. Paths are relative to the instance's folder in storage.
+
+    ``provenance`` (contexts.provenance) says where each of its lines comes from.
+    """
 
     name: str
     document_id: str
@@ -36,6 +39,7 @@ class ContextFile(_Frozen):
     path: str
     sha256: str
     pages: tuple[int, ...] = ()
+    provenance: str | None = None
 
 
 class ImageChunk(_Frozen):

@@ -2,7 +2,7 @@
 
 Where the benchmark ships context files, those files; for queries about registered documents, text or
 pictures built from what was read of them. ``context.json`` lists the files and chunks and says in its
-notes why each document is there.
+notes why each document is there; ``provenance/`` says of every line where it comes from.
 
     finance     normal: the statements' tables; long: 20 lines more around each; ultra-long: whole filings
     academic    normal: the data of the chart; long: the paper's text with the data in the chart's place
@@ -18,9 +18,9 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
-from deepchart_dagster.artifacts.canonical import InputKey, sha256_file, sha256_text
+from deepchart_dagster.artifacts.canonical import InputKey, sha256_file
 from deepchart_dagster.artifacts.evidence import EvidenceStore
-from deepchart_dagster.artifacts.files import write_bytes, write_json, write_text
+from deepchart_dagster.artifacts.files import write_bytes, write_json
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -30,11 +30,13 @@ from deepchart_dagster.benchmark.model import ContextVariant, Domain, Instance, 
 from deepchart_dagster.contexts import chunks as chunking
 from deepchart_dagster.contexts import filings, papers, tokens
 from deepchart_dagster.contexts.children import inspect_pdf
+from deepchart_dagster.contexts.drafts import DataBlock, Draft
 from deepchart_dagster.contexts.loaded import OcrContext, load_context, ocr_result
-from deepchart_dagster.contexts.model import ContextFile, ImageChunk, ModelContext, StatementName
+from deepchart_dagster.contexts.model import ImageChunk, ModelContext, StatementName
+from deepchart_dagster.contexts.provenance import shipped_origins
 from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, DocumentError, MissingInputError
 
-CONTEXT_VARIANT_VERSION = "1"
+CONTEXT_VARIANT_VERSION = "2"
 CONTEXT_VARIANTS = "context_variants"
 
 _SPOKEN: dict[StatementName, str] = {
@@ -42,31 +44,6 @@ _SPOKEN: dict[StatementName, str] = {
     "income_statement": "Income statement",
     "cash_flow": "Cash flow statement",
 }
-
-
-@dataclass
-class _Draft:
-    """A context while it is being put together in ``folder``."""
-
-    folder: Path
-    files: list[ContextFile] = field(default_factory=list)
-    chunks: list[ImageChunk] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def add_text(self, name: str, document_id: str, title: str, text: str, pages: Sequence[int] = ()) -> None:
-        """``name`` may hold folders; the file is stored under files/."""
-        path = f"files/{name}"
-        write_text(self.folder / path, text)
-        self.files.append(
-            ContextFile(
-                name=PurePosixPath(name).name,
-                document_id=document_id,
-                title=title,
-                path=path,
-                sha256=sha256_text(text),
-                pages=tuple(pages),
-            )
-        )
 
 
 @dataclass
@@ -126,7 +103,7 @@ class ContextVariantStage:
             inputs["years"] = list(query.years)
             inputs["statements"] = list(filings.needed_statements(query))
         else:
-            inputs["figure"] = _hint(query, "figure")
+            inputs["figure"] = [_hint(query, "figure"), str(query.evidence_hint.get("caption", ""))]
             inputs["data"] = sha256_file(self.library.file(query, _hint(query, "data")))
         return inputs
 
@@ -184,7 +161,7 @@ class ContextVariantStage:
     # Building
 
     def _build(self, query: Query, split: Split, folder: Path, last: _LastReport) -> Outcome:
-        draft = _Draft(folder)
+        draft = Draft(folder)
         shipped = query.context_files.get(split.variant, ())
         if split is Split.ECOSYSTEM:
             self._add_report(query, shipped, draft, last)
@@ -212,7 +189,7 @@ class ContextVariantStage:
             }
         )
 
-    def _add_shipped(self, query: Query, split: Split, names: Sequence[str], draft: _Draft) -> None:
+    def _add_shipped(self, query: Query, split: Split, names: Sequence[str], draft: Draft) -> None:
         for name in names:
             path = self.library.file(query, name)
             try:
@@ -221,10 +198,10 @@ class ContextVariantStage:
                 raise DocumentError(f"{query.uid}: {name} is not UTF-8 text.", remedy="Convert it.") from error
             source = _source_of(name, query, split.variant)
             title = f"{source}: {PurePosixPath(name).stem.replace('_', ' ')}"
-            draft.add_text(name, source, title, text)
+            draft.add_text(name, source, title, text, shipped_origins(text, source, name))
         draft.notes.append(f"{len(names)} context files as the benchmark ships them")
 
-    def _add_filings(self, query: Query, variant: ContextVariant, draft: _Draft) -> None:
+    def _add_filings(self, query: Query, variant: ContextVariant, draft: Draft) -> None:
         contexts = {name: load_context(self.store, name) for name in query.document_ids}
         selection = filings.select_filings(query, contexts)
         draft.notes += selection.notes
@@ -232,48 +209,41 @@ class ContextVariantStage:
             self._add_filing(contexts[name], filings.needed_statements(query), variant, draft)
 
     def _add_filing(
-        self, filing: OcrContext, names: Sequence[StatementName], variant: ContextVariant, draft: _Draft
+        self, filing: OcrContext, names: Sequence[StatementName], variant: ContextVariant, draft: Draft
     ) -> None:
         document_id = filing.document_id
         title = self.documents.get(document_id).title
         if variant is ContextVariant.ULTRA_LONG:
-            every = [page.number for page in filing.pages]
-            draft.add_text(f"{document_id}/{document_id}.md", document_id, title, filing.markdown, every)
+            draft.add_lines(f"{document_id}/{document_id}.md", document_id, title, filing.lines)
             return
         if variant is ContextVariant.LONG:
-            lines = filings.lines_around(filing, names)
-            shown = sorted({line.page for line in lines})
-            draft.add_text(f"{document_id}/context.md", document_id, title, filings.as_markdown(lines), shown)
+            draft.add_lines(f"{document_id}/context.md", document_id, title, filings.lines_around(filing, names))
             return
         for name in names:
             lines = filings.statement_lines(filing, name)
-            if not lines:
+            if lines:
+                draft.add_lines(f"{document_id}/{name}.md", document_id, f"{title}: {_SPOKEN[name]}", lines)
+            else:
                 draft.notes.append(f"{document_id}: no {name} was found in it")
-                continue
-            draft.add_text(
-                f"{document_id}/{name}.md",
-                document_id,
-                f"{title}: {_SPOKEN[name]}",
-                filings.as_markdown(lines),
-                filing.summary.statements[name],
-            )
 
-    def _add_paper(self, query: Query, variant: ContextVariant, draft: _Draft) -> None:
+    def _add_paper(self, query: Query, variant: ContextVariant, draft: Draft) -> None:
         paper = load_context(self.store, query.document_ids[0])
-        title = self.documents.get(paper.document_id).title
-        figure = _hint(query, "figure")
-        block = self.library.file(query, _hint(query, "data")).read_text(encoding="utf-8-sig")
+        document_id, title = paper.document_id, self.documents.get(paper.document_id).title
+        figure, caption = papers.Figure.named(_hint(query, "figure")), str(query.evidence_hint.get("caption", ""))
+        file = _hint(query, "data")
+        block = self.library.file(query, file).read_text(encoding="utf-8-sig")
         if variant is ContextVariant.NORMAL:
-            name = f"{paper.document_id}/figure-{figure}-data.md"
-            draft.add_text(name, paper.document_id, f"{title}: data of figure {figure}", block)
-            draft.notes.append(f"{paper.document_id}: the experimental data of figure {figure}")
+            place = papers.find_figure(paper, figure, caption)
+            data = DataBlock(block.rstrip("\n"), file, place.page if place else None, place.box if place else None)
+            name = f"{document_id}/figure-{str(figure).replace(' ', '-')}-data.md"
+            draft.add_lines(name, document_id, f"{title}: data of figure {figure}", [data])
+            draft.notes.append(f"{document_id}: the experimental data of figure {figure}")
             return
-        text = papers.with_data_block(paper, figure, block)
-        every = [page.number for page in paper.pages]
-        draft.add_text(f"{paper.document_id}/{paper.document_id}.md", paper.document_id, title, text.markdown, every)
+        text = papers.with_data_block(paper, figure, block.strip(), file, caption)
+        draft.add_lines(f"{document_id}/{document_id}.md", document_id, title, text.parts)
         draft.notes.append(text.note)
 
-    def _add_report(self, query: Query, shipped: Sequence[str], draft: _Draft, last: _LastReport) -> None:
+    def _add_report(self, query: Query, shipped: Sequence[str], draft: Draft, last: _LastReport) -> None:
         for report in self._reports(query, shipped):
             drawn = self._drawn(report, draft.folder, last, offset=len(draft.chunks))
             draft.chunks += drawn
