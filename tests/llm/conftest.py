@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,9 @@ from deepchart_dagster.llm.client import LiteLLMClient
 from deepchart_dagster.llm.model import ChatRequest, Message
 from deepchart_dagster.llm.registry import ModelSpec, Prices
 from deepchart_dagster.llm.retry import RetryPolicy
+
+# Tests are imported by path (importlib mode): their helpers beside them need a place to be found.
+sys.path.insert(0, str(Path(__file__).parent))
 
 KEY = "sk-local-0123456789abcdefXYZ"
 
