@@ -116,6 +116,29 @@ def test_the_clock_ends_a_program(run: Run) -> None:
     assert "1 s" in result.message
 
 
+_BUSY_TREE = """
+import os, time
+held = bytearray(80 << 20)
+held[::4096] = b"x" * len(held[::4096])
+if os.fork() == 0:
+    if os.fork() == 0:
+        stop = time.process_time() + 60
+        while time.process_time() < stop: pass
+    time.sleep(100)
+while True: pass
+"""
+
+
+def test_what_a_program_used_until_it_was_ended_is_told(run: Run) -> None:
+    """Its own loop and its grandchild's; nobody reaps either of them."""
+    result = run(_BUSY_TREE, wall_s=6.0)
+    assert result.status is RunStatus.TIMEOUT
+    assert result.cpu_s is not None
+    assert 0.5 < result.cpu_s <= (os.cpu_count() or 1) * result.wall_s + 1, "a busy machine gives less than it could"
+    assert result.max_rss_mb is not None
+    assert result.max_rss_mb > 80
+
+
 def test_what_an_earlier_program_left_does_not_count(run: Run) -> None:
     writer = "import sys, os\nfor place in (sys.argv[1], '/tmp/output.json', os.environ['TMPDIR'] + '/output.json'):\n"
     writer += "    try: open(place, 'w').write('{\"old\": 1}')\n    except OSError: pass\n"

@@ -199,6 +199,36 @@ def process_status(pid: int) -> ProcessStatus | None:
     return ProcessStatus(state=fields[0], parent=int(fields[1]), threads=int(fields[17]))
 
 
+class Used(NamedTuple):
+    """Processor seconds of processes and of those that they reaped; the largest memory that one of them had."""
+
+    cpu_s: float = 0.0
+    max_rss_mb: float = 0.0
+
+
+def used_by(pids: set[int]) -> Used:
+    """What these processes have used up to now. The kernel tells a parent only of children that it reaped, and whoever
+    is killed with its whole namespace is reaped by nobody."""
+    seconds = [_cpu_s(pid) for pid in pids]
+    return Used(cpu_s=sum(seconds), max_rss_mb=max((_largest_mb(pid) for pid in pids), default=0.0))
+
+
+def _cpu_s(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended: whoever reaps it counts it
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def _largest_mb(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0.0)
+
+
 class Collected(NamedTuple):
     state: str
     data: bytes = b""

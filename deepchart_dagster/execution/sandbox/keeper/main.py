@@ -69,6 +69,7 @@ class _Keeper:
         self._kill_at = float("inf")
         self._cancelled = False
         self._result = bytearray()
+        self._used = guard.Used()
 
     def keep(self, source: bytes) -> Report:
         out, err, result = os.pipe(), os.pipe(), os.pipe()
@@ -160,14 +161,16 @@ class _Keeper:
             self._ended = reason
             self._deadline = float("inf")
             self._kill_at = time.monotonic() + _GUARD_GRACE_S
+            self._used = guard.used_by({self._guard, *guard.descendants(self._guard)})
             os.kill(self._guard, signal.SIGTERM)
 
     def _report(self, wall_s: float) -> Report:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         measured: dict[str, Any] = {
             "wall_s": wall_s,
-            "cpu_s": used.ru_utime + used.ru_stime,
-            "max_rss_mb": used.ru_maxrss / _KIB_PER_MIB,
+            # Of two counts of the same: what was reaped, and what was seen before all of it was killed.
+            "cpu_s": max(used.ru_utime + used.ru_stime, self._used.cpu_s),
+            "max_rss_mb": max(used.ru_maxrss / _KIB_PER_MIB, self._used.max_rss_mb),
             "stdout_tail": self._out.text(),
             "stderr_tail": self._err.text(),
         }
