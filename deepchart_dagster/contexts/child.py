@@ -5,7 +5,9 @@ PyMuPDF can crash, loop or take all memory on a bad file; here that ends a child
 
     {"do": "inspect", "pdf": path}                                        -> Inspection
     {"do": "read", "pdf": path, "pages": [n…], "engine": name, "figures": bool} -> PageReading for each page
-    {"do": "chunks", "pdf": path, "chunks": [{"pages": [n…], "path": path}…]}   -> {"width", "height"} for each
+    {"do": "chunks", "pdf": path, "chunks": [{"pages": [n…], "path": path}…]}
+                                                                          -> {"width", "height", "pictures"} for each
+    {"do": "mark", "pdf": path, "page": n, "box": [x0, y0, x1, y1], "path": path}  -> {}
 
 The first line is always {"ready": true}: what fails before it is no page's fault.
 """
@@ -26,6 +28,7 @@ from deepchart_dagster.contexts.figures import figure_regions, lay_out_with_figu
 from deepchart_dagster.contexts.layout import lay_out
 from deepchart_dagster.contexts.mosaic import save_mosaic
 from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, load_mupdf
+from deepchart_dagster.contexts.pictures import pictures_on, save_marked_page
 from deepchart_dagster.contexts.readings import INSPECTION, READING, Inspection, PageReading
 from deepchart_dagster.contexts.words import clean_words, rows_of
 
@@ -129,8 +132,16 @@ def _refuse_lost_content(page: PdfPage) -> None:
 def _chunks(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     with _mupdf.open(task["pdf"], filetype="pdf") as pdf:
         for chunk in task["chunks"]:
-            width, height = save_mosaic([pdf[number - 1] for number in chunk["pages"]], Path(chunk["path"]))
-            yield {"width": width, "height": height}
+            pages = [pdf[number - 1] for number in chunk["pages"]]
+            width, height = save_mosaic(pages, Path(chunk["path"]))
+            pictures = [picture for page in pages for picture in pictures_on(pdf, page)]
+            yield {"width": width, "height": height, "pictures": pictures}
+
+
+def _mark(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    with _mupdf.open(task["pdf"], filetype="pdf") as pdf:
+        save_marked_page(pdf[task["page"] - 1], tuple(task["box"]), Path(task["path"]))
+        yield {}
 
 
 def _reason(error: BaseException) -> str:
@@ -141,6 +152,7 @@ _TASKS: dict[str, Callable[[dict[str, Any]], Iterator[dict[str, Any]]]] = {
     "inspect": _inspect,
     "read": _read,
     "chunks": _chunks,
+    "mark": _mark,
 }
 
 if __name__ == "__main__":

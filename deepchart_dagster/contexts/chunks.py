@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
 from deepchart_dagster.artifacts.evidence import EvidenceStore
-from deepchart_dagster.artifacts.files import storage_errors
+from deepchart_dagster.artifacts.files import storage_errors, write_json_lines
 from deepchart_dagster.contexts import mosaic
 from deepchart_dagster.contexts.children import ChildFailedError, run_child
 from deepchart_dagster.contexts.model import ImageChunk
+from deepchart_dagster.contexts.pictures import FINGERPRINT_VERSION
 from deepchart_dagster.errors import DocumentError
 
 
@@ -40,6 +41,7 @@ def chunk_identity() -> dict[str, JsonValue]:
         "dpi": mosaic.DPI,
         "fit": [mosaic.MAX_WIDTH, mosaic.MAX_HEIGHT],
         "jpeg_quality": mosaic.JPEG_QUALITY,
+        "fingerprints": FINGERPRINT_VERSION,
         "pymupdf": version("pymupdf"),
         "pillow": version("pillow"),
     }
@@ -57,10 +59,12 @@ def draw_chunks(report: Report, folder: Path, evidence: EvidenceStore, *, first_
     with storage_errors(folder, "write"):
         (folder / "chunks").mkdir(parents=True, exist_ok=True)
     names = [f"chunks/{first_index + at:03d}.jpg" for at in range(len(groups))]
-    sizes = _draw(report, folder, groups, names)
+    drawings = _draw(report, folder, groups, names)
     chunks = []
-    for at, (pages, name, size) in enumerate(zip(groups, names, sizes, strict=True)):
+    for at, (pages, name, drawing) in enumerate(zip(groups, names, drawings, strict=True)):
         sha256 = sha256_bytes((folder / name).read_bytes())
+        pictures = f"pictures/{first_index + at:03d}.jsonl"
+        write_json_lines(folder / pictures, drawing.pictures)
         chunks.append(
             ImageChunk(
                 index=first_index + at,
@@ -69,27 +73,40 @@ def draw_chunks(report: Report, folder: Path, evidence: EvidenceStore, *, first_
                 last_page=pages[-1],
                 path=name,
                 sha256=sha256,
-                width=size[0],
-                height=size[1],
+                width=drawing.width,
+                height=drawing.height,
+                pictures=pictures,
             )
         )
         evidence.put("pages", sha256, _evidence(report, pages))
     return chunks
 
 
-def _draw(report: Report, folder: Path, groups: Sequence[range], names: Sequence[str]) -> list[tuple[int, int]]:
+@dataclass(frozen=True)
+class _Drawing:
+    """What a child says of a chunk: its size in pixels, and fingerprints of the pictures on its pages."""
+
+    width: int
+    height: int
+    pictures: list[dict[str, JsonValue]]
+
+
+_DRAWING = TypeAdapter(_Drawing)
+
+
+def _draw(report: Report, folder: Path, groups: Sequence[range], names: Sequence[str]) -> list[_Drawing]:
     tasks = [{"pages": list(pages), "path": str(folder / name)} for pages, name in zip(groups, names, strict=True)]
-    sizes: list[tuple[int, int]] = []
+    drawings: list[_Drawing] = []
     try:
         for answer in run_child({"do": "chunks", "pdf": str(report.pdf), "chunks": tasks}):
-            sizes.append((int(answer["width"]), int(answer["height"])))
+            drawings.append(_DRAWING.validate_python(answer))
     except ChildFailedError as failure:
         pages = groups[failure.n_done] if failure.n_done < len(groups) else groups[-1]
         raise DocumentError(
             f"pages {pages[0]}–{pages[-1]} of {report.document_id} cannot be drawn: {failure.reason}.",
             remedy="Repair or replace the PDF, or try again if the machine was busy.",
         ) from failure
-    return sizes
+    return drawings
 
 
 def _evidence(report: Report, pages: Sequence[int]) -> JsonValue:

@@ -13,8 +13,18 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class EngineFailure(_Frozen):
+    """An engine that could not read a page, and why."""
+
+    engine: str
+    reason: str
+
+
 class Page(_Frozen):
-    """One page as read. ``markdown`` is empty and ``error`` set where no engine could read it."""
+    """One page as read. ``markdown`` is empty and ``error`` set where no engine could read it.
+
+    ``tried`` are the engines that failed on it, in the order in which they were tried.
+    """
 
     number: int
     engine: str
@@ -22,6 +32,7 @@ class Page(_Frozen):
     n_numbers: int
     seconds: float = 0.0
     error: str | None = None
+    tried: tuple[EngineFailure, ...] = ()
 
 
 StatementName = Literal["balance_sheet", "income_statement", "cash_flow"]
@@ -43,7 +54,10 @@ class ContextFile(_Frozen):
 
 
 class ImageChunk(_Frozen):
-    """One JPEG that shows up to eight consecutive pages of a report, tiled in reading order."""
+    """One JPEG that shows up to eight consecutive pages of a report, tiled in reading order.
+
+    ``pictures`` is the file with the fingerprints of the pictures on these pages (contexts.pictures).
+    """
 
     index: int
     document_id: str
@@ -53,6 +67,7 @@ class ImageChunk(_Frozen):
     sha256: str
     width: int
     height: int
+    pictures: str | None = None
 
 
 class ModelContext(_Frozen):

@@ -52,7 +52,7 @@ class _LastReport:
 
     sha256: str = ""
     chunks: list[ImageChunk] = field(default_factory=list)
-    pictures: list[bytes] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -270,10 +270,11 @@ class ContextVariantStage:
             drawn = chunking.draw_chunks(report, folder, self.evidence, first_index=offset + 1)
             last.sha256 = "" if offset else sha256
             last.chunks = drawn
-            last.pictures = [(folder / chunk.path).read_bytes() for chunk in drawn]
+            names = [name for chunk in drawn for name in (chunk.path, chunk.pictures) if name]
+            last.files = {name: (folder / name).read_bytes() for name in names}
             return drawn
-        for chunk, picture in zip(last.chunks, last.pictures, strict=True):
-            write_bytes(folder / chunk.path, picture)
+        for name, content in last.files.items():
+            write_bytes(folder / name, content)
         return last.chunks
 
 

@@ -1,0 +1,175 @@
+"""Where a number stands: page, box and the row around it, for every occurrence in a document or a context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import JsonValue
+
+from deepchart_dagster.artifacts.evidence import EvidenceStore
+from deepchart_dagster.contexts.loaded import OcrContext
+from deepchart_dagster.contexts.model import ImageChunk, ModelContext
+from deepchart_dagster.contexts.provenance import Box, Origin, PlacedNumber, read_origins
+from deepchart_dagster.contexts.words import NUMBER
+from deepchart_dagster.contexts.written import WrittenNumber, plain_text, value_of, written_numbers
+from deepchart_dagster.errors import DamagedFile, UsageError
+
+Match = Literal["same writing", "same value", "other sign"]
+_ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
+_CELL = re.compile(r"</t[dh]>\s*(?:<t[dh][^>]*>)?", re.IGNORECASE)
+_SHOWN_AROUND = 80
+# Two values of the same decimal digits are equal floats; this forgives sums and nothing else.
+_EQUAL = 1e-12
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One place where the number stands.
+
+    ``row`` is the table's row, cells divided by " | ", or the text around it; ``writing`` the number as it
+    stands there; ``place`` the file (and line) of the text it was found in. ``page`` and ``box`` are None where
+    nobody knows them: in a text that the benchmark ships, on a page that was shown as a picture.
+    """
+
+    document_id: str
+    page: int | None
+    box: Box | None
+    writing: str
+    match: Match
+    row: str
+    place: str
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return {
+            "document_id": self.document_id,
+            "page": self.page,
+            "box": list(self.box) if self.box else None,
+            "writing": self.writing,
+            "match": self.match,
+            "row": self.row,
+            "place": self.place,
+        }
+
+    def as_text(self) -> str:
+        page = f"page {self.page}" if self.page is not None else "page unknown"
+        box = f", box {' '.join(f'{side:g}' for side in self.box)}" if self.box else ""
+        other = "" if self.match == "same writing" else f" [{self.match}: {self.writing}]"
+        return f"{self.document_id} {page}{box}{other}\n    {self.row}"
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A line of a text and where it comes from."""
+
+    text: str
+    origin: Origin
+    place: str
+
+
+def locate(lines: Iterable[TextLine], asked: str) -> list[Occurrence]:
+    """Every occurrence of a number, whatever its writing; those of the other sign are marked.
+
+    Raises UsageError where ``asked`` is no number.
+    """
+    value = value_of(asked)
+    if value is None:
+        raise UsageError(f"{asked!r} is no number.", remedy='Ask for one number, like "99,803" or "(1,234)".')
+    return [found for line in lines if line.origin.kind != "page" for found in _in_line(line, asked.strip(), value)]
+
+
+def _in_line(line: TextLine, asked: str, value: float) -> Iterator[Occurrence]:
+    rows = _ROW.findall(line.text) if line.text.startswith("<table") else [line.text]
+    places = _Places(line.origin.numbers)
+    for row in rows:
+        text = plain_text(row)
+        for number in written_numbers(text):
+            placed = places.take(text, number)
+            if (match := _match(number, asked, value)) is not None:
+                yield Occurrence(
+                    document_id=line.origin.document_id,
+                    page=placed.page if placed else line.origin.page,
+                    box=placed.box if placed else line.origin.box,
+                    writing=number.writing,
+                    match=match,
+                    row=_shown(row, text, number),
+                    place=line.place,
+                )
+
+
+class _Places:
+    """The stored numbers of a line, handed out in the order in which the text has them."""
+
+    def __init__(self, numbers: Sequence[PlacedNumber]) -> None:
+        self._waiting: dict[str, list[PlacedNumber]] = {}
+        for number in numbers:
+            self._waiting.setdefault(number.text, []).append(number)
+
+    def take(self, text: str, number: WrittenNumber) -> PlacedNumber | None:
+        """None where the line's engine gave the number no box of its own."""
+        bare = NUMBER.search(text, number.start, number.end)
+        waiting = self._waiting.get(bare.group().rstrip(",") if bare else number.text)
+        return waiting.pop(0) if waiting else None
+
+
+def _match(number: WrittenNumber, asked: str, value: float) -> Match | None:
+    if abs(abs(number.value) - abs(value)) > _EQUAL * abs(value):
+        return None
+    if number.value != value and (number.value < 0) != (value < 0):
+        return "other sign"
+    return "same writing" if asked in (number.text, number.writing) else "same value"
+
+
+def _shown(row: str, text: str, number: WrittenNumber) -> str:
+    if row.lower().startswith("<tr"):
+        return " | ".join(plain_text(cell).strip() for cell in _CELL.split(row)[:-1])
+    first, last = max(0, number.start - _SHOWN_AROUND), number.end + _SHOWN_AROUND
+    cut_before, cut_behind = "…" if first else "", "…" if last < len(text) else ""
+    return f"{cut_before}{' '.join(text[first:last].split())}{cut_behind}"
+
+
+# Lines to look through
+
+
+def lines_of_document(context: OcrContext) -> Iterator[TextLine]:
+    for line in context.lines:
+        origin = Origin(line.number, line.kind, context.document_id, line.page, line.box, line.numbers)
+        yield TextLine(line.text, origin, f"document.md line {line.number}")
+
+
+def lines_of_instance(context: ModelContext, folder: Path, evidence: EvidenceStore) -> Iterator[TextLine]:
+    """Lines of the context's texts, and of what was read of the pages that its pictures show.
+
+    Raises DamagedFile for a text or a provenance file that cannot be read.
+    """
+    for file in context.files:
+        try:
+            texts = (folder / file.path).read_text(encoding="utf-8").split("\n")
+            for origin in read_origins(folder / file.provenance) if file.provenance else []:
+                yield TextLine(texts[origin.line - 1], origin, f"{origin.file or file.path} line {origin.line}")
+        except (OSError, ValueError, KeyError, IndexError) as error:
+            raise DamagedFile(
+                f"{folder / file.path} or its provenance is damaged ({type(error).__name__}).",
+                remedy="Delete that folder and materialise context_variants again.",
+            ) from error
+    for chunk in context.chunks:
+        yield from _lines_of_chunk(chunk, evidence)
+
+
+def _lines_of_chunk(chunk: ImageChunk, evidence: EvidenceStore) -> Iterator[TextLine]:
+    for number, markdown in pages_of_chunk(chunk, evidence).items():
+        for text in markdown.split("\n"):
+            if text.strip():
+                yield TextLine(text, Origin(0, "text", chunk.document_id, number), f"{chunk.path} page {number}")
+
+
+def pages_of_chunk(chunk: ImageChunk, evidence: EvidenceStore) -> Mapping[int, str]:
+    """What was read of the pages that a picture shows: page -> markdown. Raises DamagedFile."""
+    known = evidence.get("pages", chunk.sha256)
+    pages = known.get("pages") if isinstance(known, dict) else None
+    if not isinstance(pages, list):
+        return {}
+    return {int(str(page["number"])): str(page["markdown"]) for page in pages if isinstance(page, dict)}
