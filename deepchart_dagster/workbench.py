@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.generation.prompts import PromptSet
     from deepchart_dagster.generation.states import PredictedStateStage
     from deepchart_dagster.llm.client import LiteLLMClient
+    from deepchart_dagster.scoring.context_checks import ContextChecks
     from deepchart_dagster.scoring.execution import ExecutionStage
     from deepchart_dagster.scoring.fidelity import FidelityStage
     from deepchart_dagster.scoring.references import ReferenceStage
@@ -160,6 +161,11 @@ class Workbench:
         return ContextVariantStage(
             store=self.artifacts, library=self.library, documents=self.documents, evidence=self.evidence
         )
+
+    def context_checks(self) -> ContextChecks:
+        from deepchart_dagster.scoring.context_checks import ContextChecks
+
+        return ContextChecks(store=self.artifacts, library=self.library, evidence=self.evidence)
 
     def references(self) -> ReferenceStage:
         from deepchart_dagster.scoring.references import ReferenceStage

@@ -54,10 +54,14 @@ class ContextPicture:
 
 @dataclass(frozen=True)
 class Reference:
-    """What an instance is scored against. ``derived`` is empty, ``chart`` None, where the benchmark has none."""
+    """What an instance is scored against. ``derived`` is empty, ``chart`` None, where the benchmark has none.
+
+    ``plain_source``: source values without derived columns, where the reference tells them apart.
+    """
 
     source: tuple[float, ...]
     derived: tuple[float, ...] = ()
+    plain_source: tuple[float, ...] | None = None
     derived_files: tuple[str, ...] = ()
     chart: bytes | None = None
 
@@ -164,8 +168,9 @@ def _pictures_in(texts: Iterable[ContextText]) -> Iterator[ContextPicture]:
 
 
 def _telling(reference: Reference) -> list[float]:
+    known = reference.source if reference.plain_source is None else reference.plain_source
     distinct = dict.fromkeys(reference.derived)
-    return [value for value in distinct if _n_digits(value) >= _MIN_DIGITS and not is_among(value, reference.source)]
+    return [value for value in distinct if _n_digits(value) >= _MIN_DIGITS and not is_among(value, known)]
 
 
 def _n_digits(value: float) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.contexts.model import Page
+from deepchart_dagster.contexts.model import ModelContext, Page
 from deepchart_dagster.contexts.ocr import OCR_CONTEXTS, DocumentSummary
 from deepchart_dagster.contexts.provenance import Box, PlacedNumber, box_of, numbers_of
 from deepchart_dagster.errors import DamagedFile, UpstreamError
@@ -72,10 +75,10 @@ def load_context(store: ArtifactStore, document_id: str) -> OcrContext:
 def _load(folder: Path) -> OcrContext:
     markdown = (folder / "document.md").read_text(encoding="utf-8")
     texts = markdown.split("\n")
-    rows = [json.loads(row) for row in _rows(folder / "lines.jsonl")]
+    rows = json_rows(folder / "lines.jsonl")
     return OcrContext(
         summary=DocumentSummary.model_validate_json((folder / "summary.json").read_text(encoding="utf-8")),
-        pages=tuple(Page.model_validate_json(row) for row in _rows(folder / "pages.jsonl")),
+        pages=tuple(Page.model_validate(row) for row in json_rows(folder / "pages.jsonl")),
         lines=tuple(
             ContextLine(
                 number=row["line"],
@@ -92,6 +95,24 @@ def _load(folder: Path) -> OcrContext:
     )
 
 
-def _rows(path: Path) -> list[str]:
-    """Lines of a JSON lines file. Not splitlines: a page may hold U+2028, which ends no line here."""
-    return [row for row in path.read_text(encoding="utf-8").split("\n") if row]
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    """Rows of a JSON lines file. Not splitlines: a page may hold U+2028, which ends no line here."""
+    return [json.loads(row) for row in path.read_text(encoding="utf-8").split("\n") if row]
+
+
+def read_context(folder: Path) -> ModelContext:
+    """An instance's context variant. Raises DamagedFile."""
+    with damaged_context(folder):
+        return ModelContext.model_validate_json((folder / "context.json").read_bytes())
+
+
+@contextmanager
+def damaged_context(folder: Path) -> Iterator[None]:
+    """Whatever cannot be read of a context variant becomes one DamagedFile with its folder."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, IndexError) as error:
+        raise DamagedFile(
+            f"the context in {folder} is damaged ({type(error).__name__}).",
+            remedy="Delete that folder and materialise context_variants again.",
+        ) from error

@@ -11,12 +11,12 @@ from typing import Literal
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.evidence import EvidenceStore
-from deepchart_dagster.contexts.loaded import OcrContext
+from deepchart_dagster.contexts.loaded import OcrContext, damaged_context
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext
 from deepchart_dagster.contexts.provenance import Box, Origin, PlacedNumber, read_origins
 from deepchart_dagster.contexts.words import NUMBER
 from deepchart_dagster.contexts.written import WrittenNumber, plain_text, value_of, written_numbers
-from deepchart_dagster.errors import DamagedFile, UsageError
+from deepchart_dagster.errors import UsageError
 
 Match = Literal["same writing", "same value", "other sign"]
 _ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
@@ -146,15 +146,12 @@ def lines_of_instance(context: ModelContext, folder: Path, evidence: EvidenceSto
     Raises DamagedFile for a text or a provenance file that cannot be read.
     """
     for file in context.files:
-        try:
+        with damaged_context(folder):
             texts = (folder / file.path).read_text(encoding="utf-8").split("\n")
-            for origin in read_origins(folder / file.provenance) if file.provenance else []:
-                yield TextLine(texts[origin.line - 1], origin, f"{origin.file or file.path} line {origin.line}")
-        except (OSError, ValueError, KeyError, IndexError) as error:
-            raise DamagedFile(
-                f"{folder / file.path} or its provenance is damaged ({type(error).__name__}).",
-                remedy="Delete that folder and materialise context_variants again.",
-            ) from error
+            origins = read_origins(folder / file.provenance) if file.provenance else []
+            placed = [(texts[origin.line - 1], origin) for origin in origins]
+        for text, origin in placed:
+            yield TextLine(text, origin, f"{origin.file or file.path} line {origin.line}")
     for chunk in context.chunks:
         yield from _lines_of_chunk(chunk, evidence)
 
