@@ -17,11 +17,15 @@ from deepchart_dagster.errors import ConfigurationError, in_words
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 _PREFIX = "DEEPCHART_"
-# DEEPCHART_… as well: where a browser and the chart libraries are; which database dbt builds in.
-_OTHER_VARIABLES = ("CHROMIUM", "CHART_LIBRARIES", "DUCKDB")
+# DEEPCHART_… as well: where a browser and the chart libraries are; which database dbt builds in;
+# the key of the VL server, which is read where it is sent.
+_OTHER_VARIABLES = ("CHROMIUM", "CHART_LIBRARIES", "DUCKDB", "VL_API_KEY")
 
 SandboxTier = Literal["auto", "namespaces", "landlock", "trusted"]
 OcrEngine = Literal["auto", "text-layer", "rapidocr", "paddleocr", "paddleocr-vl"]
+
+# What paddleocr's current pipeline (v1.6) asks for.
+DEFAULT_VL_MODEL = "PaddleOCR-VL-1.6-0.9B"
 
 MAX_TIMEOUT_S = 86_400.0
 
@@ -37,7 +41,10 @@ class Settings(BaseModel):
         description="the models that are evaluated",
     )
     judges_file: Path = Field(default=PROJECT_ROOT / "judges.yaml", description="judges and rubric writers")
-    prompts: Path | None = Field(default=None, description="a folder with another prompt set (part of every key)")
+    prompts: Path | None = Field(
+        default=None,
+        description="a folder with another prompt set (in the keys of states, charts, rubrics and verdicts)",
+    )
     benchmarks: tuple[str, ...] = Field(
         default=(),
         description="names of the benchmarks in the storage to work on; empty: all of them",
@@ -58,20 +65,44 @@ class Settings(BaseModel):
         gt=0,
         le=MAX_TIMEOUT_S,
         allow_inf_nan=False,
-        description="seconds that a stage-1 program may take (60 in the paper; part of every key)",
+        description="seconds that a stage-1 program may take (60 in the paper; in the keys of states)",
     )
     chart_timeout_s: float = Field(
         default=120.0,
         gt=0,
         le=MAX_TIMEOUT_S,
         allow_inf_nan=False,
-        description="seconds that a chart may take (120 in the paper; part of every key)",
+        description="seconds that a chart may take (120 in the paper; in the keys of charts)",
     )
     sandbox: SandboxTier = Field(
         default="auto",
         description="how programs are held; 'trusted' runs them without isolation, and says so",
     )
-    ocr_engine: OcrEngine = Field(default="auto", description="engine for ocr_contexts (part of every key)")
+    ocr_engine: OcrEngine = Field(default="auto", description="engine for ocr_contexts (in their keys)")
+    ocr_dpi: int = Field(default=150, ge=50, le=600, description="resolution at which pages are drawn for OCR")
+    ocr_max_pixels: int = Field(
+        default=16_000_000, ge=250_000, le=200_000_000, description="a page drawn for OCR has no more pixels than this"
+    )
+    paddle_models: Path | None = Field(
+        default=None, description="folder with det/ and rec/ for paddleocr (deepchart contexts make-paddle-models)"
+    )
+    vl_server_url: str | None = Field(
+        default=None, description="OpenAI-compatible server of paddleocr-vl, as in http://host:8000/v1"
+    )
+    vl_model: str = Field(
+        default=DEFAULT_VL_MODEL, min_length=1, description="name by which the server knows the model (part of the key)"
+    )
+    vl_models: Path | None = Field(
+        default=None, description="folder with layout/ (PP-DocLayoutV3) and, without a server, recognition/"
+    )
+    vl_download: bool = Field(default=False, description="let paddleocr-vl download what is not local")
+    vl_timeout_s: float = Field(
+        default=120.0,
+        gt=0,
+        le=MAX_TIMEOUT_S,
+        allow_inf_nan=False,
+        description="seconds that the server may take for a page",
+    )
 
     @property
     def duckdb_path(self) -> Path:

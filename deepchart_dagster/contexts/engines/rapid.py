@@ -1,0 +1,57 @@
+"""``rapidocr``: PP-OCR models on onnxruntime, all of it inside the wheels; and what OCR words need for clean-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, Literal
+
+from deepchart_dagster.contexts.engines.config import RAPIDOCR, EngineConfig
+from deepchart_dagster.contexts.engines.drawing import draw
+from deepchart_dagster.contexts.pdf import PdfPage
+from deepchart_dagster.contexts.words import Word, clean_words, group_rows, is_value
+
+
+class RapidOcrReader:
+    """PP-OCR. The 180° classifier is off: it turns short numbers round without a word."""
+
+    name: str = RAPIDOCR
+    kind: Literal["words"] = "words"
+
+    def __init__(self, config: EngineConfig) -> None:
+        self._config = config
+        rapidocr = import_module("rapidocr")  # an extra: not there for whoever checks types without it
+        params: dict[str, Any] = {"Global.use_cls": False, "Global.log_level": "error"}
+        if config.threads is not None:
+            params["EngineConfig.onnxruntime.intra_op_num_threads"] = config.threads
+            params["EngineConfig.onnxruntime.inter_op_num_threads"] = 1
+        self._engine = rapidocr.RapidOCR(params=params)
+
+    def words(self, page: PdfPage) -> list[Word]:
+        drawn = draw(page, self._config.dpi, self._config.max_pixels)
+        found = self._engine(drawn.pixels)
+        if found.boxes is None or found.txts is None:
+            return []
+        return ocr_words(found.boxes, found.txts, drawn.points_per_pixel)
+
+
+def ocr_words(boxes: Sequence[Any], texts: Sequence[str], points_per_pixel: float) -> list[Word]:
+    """Words in points from what PP-OCR found: polygons in pixels, each with its text."""
+    words = [_word(box, text, points_per_pixel) for box, text in zip(boxes, texts, strict=True)]
+    return _dollar_signs(clean_words(words))
+
+
+def _word(box: Any, text: str, scale: float) -> Word:
+    xs, ys = [float(point[0]) * scale for point in box], [float(point[1]) * scale for point in box]
+    return Word(text, min(xs), min(ys), max(xs), max(ys))
+
+
+def _dollar_signs(words: list[Word]) -> list[Word]:
+    """A lone ``S`` left of a value is a dollar sign that was read wrong."""
+    fixed: list[Word] = []
+    for row in group_rows(words):
+        for word, after in zip(row, [*row[1:], None], strict=True):
+            sign = word.text == "S" and after is not None and is_value(after.text)
+            fixed.append(replace(word, text="$") if sign else word)
+    return fixed

@@ -1,0 +1,81 @@
+"""``text-layer``: the words that a born-digital page carries, and whether a page has such words at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from deepchart_dagster.contexts.engines.base import UnreadablePageError
+from deepchart_dagster.contexts.engines.config import TEXT_LAYER
+from deepchart_dagster.contexts.pdf import PdfPage
+from deepchart_dagster.contexts.words import Word
+
+# PyMuPDF: spans without pictures (TEXT_PRESERVE_LIGATURES, _WHITESPACE, _MEDIABOX_CLIP), and the flag of a bold one.
+_SPANS_ONLY = 1 | 2 | 64
+_BOLD = 16
+
+# Routing (design: contexts): a page with less text than this, or mostly pictures, is read by OCR.
+_MIN_CHARACTERS = 50
+_MIN_CHARACTERS_ON_PICTURE = 400
+_PICTURE_SHARE = 0.6
+_MAX_UNREADABLE_SHARE = 0.3
+# Text set as outlines shows as many vector paths; a rule or a frame shows as few.
+_OUTLINED_TEXT_PATHS = 20
+
+
+class TextLayerReader:
+    """Words that the PDF itself holds, with those that are bold (headings often are no more) or turned."""
+
+    name: str = TEXT_LAYER
+    kind: Literal["words"] = "words"
+
+    def words(self, page: PdfPage) -> list[Word]:
+        words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
+        if not words and (reason := ocr_reason(page)):
+            raise UnreadablePageError(f"{reason}, and the engine text-layer reads nothing else. Use the engine auto.")
+        blocks: list[dict[str, Any]] = page.get_text("dict", flags=_SPANS_ONLY)["blocks"]
+        lines = [line for block in blocks for line in block.get("lines", ())]
+        bold = [span["bbox"] for line in lines for span in line["spans"] if span["flags"] & _BOLD]
+        turned = [(line["bbox"], _turn(line["dir"])) for line in lines if _turn(line["dir"])]
+        return [
+            replace(
+                word,
+                bold=any(_is_inside(word, box) for box in bold),
+                turn=next((turn for box, turn in turned if _is_inside(word, box)), 0),
+            )
+            for word in words
+        ]
+
+
+def _turn(direction: tuple[float, float]) -> int:
+    """From the direction in which a line is written: (1, 0) is upright, y grows downwards."""
+    cosine, sine = direction
+    if abs(cosine) > abs(sine):
+        return 0
+    return 90 if sine < 0 else -90
+
+
+def _is_inside(word: Word, box: tuple[float, float, float, float]) -> bool:
+    x0, y0, x1, y1 = box
+    return x0 <= (word.x0 + word.x1) / 2 <= x1 and y0 <= word.middle <= y1
+
+
+def ocr_reason(page: PdfPage) -> str | None:
+    """Why a page needs OCR, or None where its text layer will do (a blank page has nothing to read)."""
+    text = "".join(page.get_text().split())
+    pictures = _picture_share(page)
+    if len(text) < _MIN_CHARACTERS and (pictures or len(page.get_drawings()) >= _OUTLINED_TEXT_PATHS):
+        return f"the text layer has {len(text)} characters"
+    if pictures > _PICTURE_SHARE and len(text) < _MIN_CHARACTERS_ON_PICTURE:
+        return f"pictures cover {pictures:.0%} of it and the text layer has {len(text)} characters"
+    unreadable = sum(character == "\ufffd" or "\ue000" <= character <= "\uf8ff" for character in text)
+    if unreadable > _MAX_UNREADABLE_SHARE * max(1, len(text)):
+        return f"{unreadable} of the {len(text)} characters of the text layer stand for nothing"
+    return None
+
+
+def _picture_share(page: PdfPage) -> float:
+    """Area of the pictures on the page as a share of the page (overlaps count twice, at most 1)."""
+    whole = page.rect.get_area()
+    area = sum(page.rect.intersect(image["bbox"]).get_area() for image in page.get_image_info())
+    return min(1.0, area / whole) if whole else 0.0
