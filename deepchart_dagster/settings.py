@@ -55,7 +55,7 @@ class Settings(BaseModel):
         default=max(1, os.cpu_count() or 1),
         ge=1,
         le=256,
-        description="programs run at once",
+        description="programs run at once, and processes that read pages",
     )
     call_attempts: int = Field(
         default=6, ge=1, le=20, description="attempts at a model call before it is an error of ours"
@@ -78,6 +78,16 @@ class Settings(BaseModel):
         default="auto",
         description="how programs are held; 'trusted' runs them without isolation, and says so",
     )
+    page_timeout_s: float = Field(
+        default=180.0, gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False, description="seconds that reading a page may take"
+    )
+    pages_per_child: int = Field(
+        default=40, ge=1, le=10_000, description="pages after which an OCR engine is started anew (engines only grow)"
+    )
+    page_memory_mb: int = Field(
+        default=8192, ge=512, le=1_048_576, description="megabytes of address space for a process that reads pages"
+    )
+    max_pages: int = Field(default=3000, ge=1, le=100_000, description="a document with more pages is not read")
     ocr_engine: OcrEngine = Field(default="auto", description="engine for ocr_contexts (in their keys)")
     ocr_dpi: int = Field(default=150, ge=50, le=600, description="resolution at which pages are drawn for OCR")
     ocr_max_pixels: int = Field(

@@ -6,7 +6,9 @@ started. Parts are made when first asked for, so that reading contexts starts no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
@@ -15,13 +17,14 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.documents import DocumentStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.errors import ConfigurationError
+from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.execution.model import Limits
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec, load_judges, load_models
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
     from deepchart_dagster.benchmark.state import Side
+    from deepchart_dagster.contexts.locate import Occurrence
     from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
     from deepchart_dagster.contexts.variants import ContextVariantStage
     from deepchart_dagster.execution.runner import LocalRunner
@@ -140,19 +143,53 @@ class Workbench:
             return [Preview.of(request) for request in self.rubrics().requests(query)]
         return [Preview.of(request) for request in self.visual_accuracy().requests(query, split, model)]
 
+    def locate(self, name: str, number: str, split: Split | None = None) -> list[Occurrence]:
+        """Places of a number in a document, or in the context of the instance ``name`` of ``split``.
+
+        Raises UsageError for what is no number, no document or no instance, UpstreamError where nothing was built yet.
+        """
+        from deepchart_dagster.contexts import locate
+        from deepchart_dagster.contexts.loaded import load_context
+
+        if split is None:
+            lines = locate.lines_of_document(load_context(self.artifacts, self.documents.get(name).id))
+        else:
+            context, folder = self.context_checks().context(name, split)
+            lines = locate.lines_of_instance(context, folder, self.evidence)
+        return locate.locate(lines, number)
+
+    def draw_place(self, places: Sequence[Occurrence], nth: int, picture: Path) -> Occurrence:
+        """Draw the page of the ``nth`` place (from 1) with a frame round it; returns that place. Raises UsageError."""
+        from deepchart_dagster.contexts.locate import draw_place
+
+        if nth > len(places):
+            raise UsageError(f"there is no place {nth}.", remedy=f"There are {len(places)}.")
+        place = places[nth - 1]
+        draw_place(self.documents.pdf(place.document_id), place, picture)
+        return place
+
     def raw_documents(self) -> RawDocumentStage:
         from deepchart_dagster.contexts.ocr import RawDocumentStage
 
-        return RawDocumentStage(store=self.artifacts, documents=self.documents)
+        return RawDocumentStage(
+            store=self.artifacts, documents=self.documents, max_pages=self.settings.max_pages
+        )
 
     def ocr_contexts(self) -> OcrContextStage:
         from deepchart_dagster.contexts.ocr import OcrContextStage
+        from deepchart_dagster.contexts.reading import ReadingOptions
 
         return OcrContextStage(
             store=self.artifacts,
             documents=self.documents,
             engine=self.settings.ocr_engine,
-            workers=self.settings.workers,
+            options=ReadingOptions(
+                workers=self.settings.workers,
+                page_timeout_s=self.settings.page_timeout_s,
+                pages_per_child=self.settings.pages_per_child,
+                memory_mb=self.settings.page_memory_mb,
+            ),
+            max_pages=self.settings.max_pages,
         )
 
     def context_variants(self) -> ContextVariantStage:

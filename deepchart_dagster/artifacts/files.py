@@ -88,8 +88,11 @@ def _lasting(named: str | bytes | int | None, path: Path | None) -> Path | str:
     return next(lasting, "a file")
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write ``data`` under a temporary name beside ``path``, sync, rename. Raises StorageError."""
+def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
+    """Write ``data`` under a temporary name beside ``path``, sync, rename. Raises StorageError.
+
+    Without ``sync`` a loss of power may leave an empty file: for what its reader checks and can make again.
+    """
     with storage_errors(path, "write"):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.parent / temporary_name()
@@ -97,7 +100,8 @@ def write_bytes(path: Path, data: bytes) -> None:
             with temporary.open("wb") as stream:
                 stream.write(data)
                 stream.flush()
-                os.fsync(stream.fileno())
+                if sync:
+                    os.fsync(stream.fileno())
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)

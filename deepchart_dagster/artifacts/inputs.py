@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
 from deepchart_dagster.artifacts.results import InstanceResult
-from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.artifacts.store import ArtifactStore, materialize_command
 from deepchart_dagster.errors import UpstreamError
 
 
@@ -15,10 +15,12 @@ def usable_result(store: ArtifactStore, asset: str, scope: tuple[str, ...], uid:
     result = store.read(asset, scope, uid)
     place = " ".join((asset, "|".join(scope))).strip()
     if result is None:
-        raise UpstreamError(f"{uid} has no result in {place}.", remedy=f"Materialise {place} first.")
+        raise UpstreamError(f"{uid} has no result in {place}.", remedy=f"Make it: {materialize_command(asset, scope)}.")
     if result.is_error:
         reason = result.problem.message if result.problem else "no reason was kept"
-        raise UpstreamError(f"{uid} is an error in {place}: {reason}", remedy=f"Materialise {place} again.")
+        raise UpstreamError(
+            f"{uid} is an error in {place}: {reason}", remedy=f"Try again: {materialize_command(asset, scope)}."
+        )
     return result
 
 
@@ -29,7 +31,7 @@ def output_file(store: ArtifactStore, result: InstanceResult, name: str) -> Path
 def read_output(store: ArtifactStore, result: InstanceResult, name: str) -> bytes:
     """An output file's bytes. Raises UpstreamError where it is gone, was never made, or was changed."""
     path = output_file(store, result, name)
-    remedy = f"Delete that folder and materialise {result.asset} again."
+    remedy = f"Delete that folder, then: {materialize_command(result.asset, result.scope)}."
     if name not in result.files:
         raise UpstreamError(f"{result.uid}: {result.asset} left no {name} in {path.parent}.", remedy=remedy)
     try:

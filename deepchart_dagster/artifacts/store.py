@@ -33,6 +33,7 @@ from deepchart_dagster.errors import DamagedFile, StorageError
 
 RESULT_NAME = "result.json"
 _PARTITIONS = "_partitions"
+_OF_DOCUMENTS = frozenset({"raw_documents", "ocr_contexts"})
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class ArtifactStore:
         except (OSError, ValueError, RecursionError) as error:
             raise DamagedFile(
                 f"{path} is damaged: {error}.",
-                remedy="Materialise the partition again; results are kept.",
+                remedy=f"Results are kept; write it again: {materialize_command(asset, partition)}.",
             ) from error
         return Manifest(asset=asset, partition=partition, rows=rows)
 
@@ -128,6 +129,13 @@ class ArtifactStore:
                 f"{asset} {'|'.join(partition)} is being materialised by another process ({path} is locked).",
                 remedy="Wait for it to end, then run this again.",
             ) from error
+
+
+def materialize_command(asset: str, partition: tuple[str, ...] = ()) -> str:
+    """The command that makes a partition: (document), (split) or (split, model); all of them where it is ()."""
+    names = ("--document",) if asset in _OF_DOCUMENTS else ("--split", "--model")
+    options = (f" {name} {value}" for name, value in zip(names, partition, strict=False))
+    return f"deepchart materialize {asset}{''.join(options)}"
 
 
 def _manifest_row(result: InstanceResult) -> dict[str, JsonValue]:

@@ -62,8 +62,12 @@ def command(storage: str | None, as_json: bool) -> None:
 def _materialize(bench: Workbench) -> PipelineOutcome:
     from deepchart_dagster.benchmark.mini import build_mini
 
-    note("building the mini benchmark: PDFs drawn by scripts, queries with references as programs")
-    build_mini(bench.settings.storage)
+    written = build_mini(bench.settings.storage)
+    note(
+        f"mini benchmark: {written} PDFs drawn by scripts, queries with references as programs"
+        if written
+        else "mini benchmark: its PDFs and queries are there already"
+    )
     runs = Runs(bench.settings)
     runs.sync_models(bench.models)
     runs.sync_documents([document.id for document in bench.documents.list()])

@@ -140,5 +140,8 @@ def _published(bench: Workbench, outcome: PipelineOutcome) -> dict[str, object]:
 def outcome_text(outcome: PipelineOutcome) -> str:
     reused = sum(row.n_reused for row in outcome.rows)
     text = f"{outcome.n_computed} instances computed, {reused} reused, {outcome.n_error} in error"
+    if outcome.failures and not outcome.anything_done:
+        text = f"nothing could be done: all {outcome.n_error} instances are in error" if outcome.n_error else text
+        text += "; tables and report say so" if any(row.asset == "report" for row in outcome.rows) else ""
     n_failures = len(outcome.failures)
     return text + (f"; {n_failures} run{'s' if n_failures > 1 else ''} ended early" if n_failures else "")

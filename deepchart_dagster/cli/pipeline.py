@@ -53,9 +53,15 @@ class PipelineOutcome:
         return sum(row.n_error for row in self.rows)
 
     @property
+    def anything_done(self) -> bool:
+        """Whether any instance has a result; tables and reports, which have none, count where nothing else ran."""
+        instances = [row for row in self.rows if row.asset in BY_NAME]
+        return any(row.n_done > 0 for row in instances) if instances else bool(self.rows)
+
+    @property
     def exit_code(self) -> int:
         """1 where some instances are in error, 3 (2: a wrong setting) where nothing at all could be done."""
-        if self.failures and not self.rows:
+        if self.failures and not self.anything_done:
             codes = {failure.exit_code for failure in self.failures}
             return codes.pop() if len(codes) == 1 else NoWorkPossible.exit_code
         return 1 if self.failures or self.n_error else 0
@@ -130,7 +136,7 @@ def run_all(
     outcome = PipelineOutcome()
     for group in groups:
         result = runs.materialize(group.assets, group.partition)
-        outcome.rows.extend(result.rows)
+        outcome.rows.extend((*result.rows, *result.in_error))
         if result.failure:
             outcome.failures.append(result.failure)
         announce(group, result)

@@ -14,7 +14,15 @@ from filelock import FileLock
 
 from deepchart_dagster import errors
 from deepchart_dagster.artifacts.files import storage_errors, write_text
-from deepchart_dagster.errors import ConfigurationError, DeepChartError, InfrastructureError, StorageError
+from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.errors import (
+    ConfigurationError,
+    DeepChartError,
+    InfrastructureError,
+    NoWorkPossible,
+    StorageError,
+)
+from deepchart_dagster.lineage.graph import BY_NAME, AssetNode, PartitionKind
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,6 +54,11 @@ class Materialized:
     calls: int
     seconds: float
 
+    @property
+    def n_done(self) -> int:
+        """Instances that have a result now: ok, failed or not applicable, but no error."""
+        return self.n_computed + self.n_reused - self.n_error
+
     def as_json(self) -> dict[str, object]:
         return asdict(self)
 
@@ -55,10 +68,12 @@ class RunOutcome:
     """What a run materialised, and what stopped it where it did not succeed (what it made until then is kept).
 
     ``failure`` is what the step raised where it was one of ours (NoWorkPossible: nothing could be done at all).
+    ``in_error`` are partitions that were tried, and every instance of them is in error: stored, not materialised.
     """
 
     rows: tuple[Materialized, ...]
     failure: DeepChartError | None = None
+    in_error: tuple[Materialized, ...] = ()
 
 
 def prepare_home(settings: Settings) -> None:
@@ -142,7 +157,20 @@ class Runs:
             _row(event.step_materialization_data.materialization, partition, time.monotonic() - begun)
             for event in result.get_asset_materialization_events()
         ]
-        return RunOutcome(tuple(rows), None if result.success else _failure(result, assets, partition))
+        if result.success:
+            return RunOutcome(tuple(rows))
+        return RunOutcome(tuple(rows), _failure(result, assets, partition), tuple(self._in_error(result, partition)))
+
+    def _in_error(self, result: dg.ExecuteInProcessResult, partition: str | None) -> Iterator[Materialized]:
+        """A row for every step that ended with NoWorkPossible: its manifest says how many instances it tried."""
+        store = ArtifactStore(self.settings.storage)
+        for event in result.all_events:
+            asset = BY_NAME.get(event.step_key or "") if event.is_step_failure else None
+            if asset is None or partition is None or not isinstance(_error_of(event), NoWorkPossible):
+                continue
+            manifest = store.read_manifest(asset.name, _manifest_partition(asset, partition))
+            n = len(manifest.rows) if manifest else 0
+            yield Materialized(asset.name, partition, n_computed=n, n_reused=0, n_error=n, calls=0, seconds=0.0)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -212,15 +240,31 @@ def _failure(result: dg.ExecuteInProcessResult, assets: Sequence[str], partition
     where = f"{', '.join(assets)} {partition or ''}".strip()
     for event in result.all_events:
         if event.is_step_failure:
-            error = event.step_failure_data.error
-            cause = error.cause if error and error.cause else error
-            message = " ".join((cause.message if cause else "no error was recorded").split())
-            kind = getattr(errors, (cause.cls_name if cause else None) or "", None)
-            if isinstance(kind, type) and issubclass(kind, DeepChartError):
-                # Dagster writes "package.Class: message"; the message ends with its remedy.
-                return kind(message.partition(": ")[2] or message)
-            return InfrastructureError(f"{where}: {message}", remedy="The run's log in the UI has the whole trace.")
+            error = _error_of(event)
+            if isinstance(error, DeepChartError):
+                return error
+            return InfrastructureError(f"{where}: {error}", remedy="The run's log in the UI has the whole trace.")
     return InfrastructureError(f"{where}: the run failed without naming a step.")
+
+
+def _error_of(event: dg.DagsterEvent) -> DeepChartError | str:
+    """What a failed step raised: one of ours as itself, anything else in Dagster's words."""
+    error = event.step_failure_data.error
+    cause = error.cause if error and error.cause else error
+    message = " ".join((cause.message if cause else "no error was recorded").split())
+    kind = getattr(errors, (cause.cls_name if cause else None) or "", None)
+    if isinstance(kind, type) and issubclass(kind, DeepChartError):
+        # Dagster writes "package.Class: message"; the message ends with its remedy.
+        return kind(message.partition(": ")[2] or message)
+    return message
+
+
+def _manifest_partition(asset: AssetNode, partition: str) -> tuple[str, ...]:
+    """The partition's place in the storage, of its key as Dagster writes it (dimensions by name: model, split)."""
+    if asset.kind is PartitionKind.MODEL_SPLIT:
+        model, _, split = partition.partition("|")
+        return (split, model)
+    return (partition,)
 
 
 def model_split_key(model: str, split: str) -> str:

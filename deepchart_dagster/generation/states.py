@@ -18,7 +18,7 @@ from deepchart_dagster.artifacts.files import write_bytes
 from deepchart_dagster.artifacts.inputs import output_file, read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
-from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.artifacts.store import ArtifactStore, materialize_command
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
 from deepchart_dagster.benchmark.numbers import numeric_leaves
@@ -149,7 +149,8 @@ class PredictedStateStage:
             context = ModelContext.model_validate_json(data)
         except ValidationError as error:
             raise UpstreamError(
-                f"{path} is no context: {error.errors()[0]['msg']}.", remedy=f"Materialise {_CONTEXT_ASSET} again."
+                f"{path} is no context: {error.errors()[0]['msg']}.",
+                remedy=f"Delete that folder, then: {materialize_command(_CONTEXT_ASSET)}.",
             ) from error
         if not context.files and not context.chunks:
             raise MissingInputError(
@@ -208,6 +209,6 @@ def _picture(chunk: ImageChunk, folder: Path) -> ImagePart:
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise MissingInputError(
-            f"the image chunk {path} is not there.", remedy=f"Materialise {_CONTEXT_ASSET} for this split again."
+            f"the image chunk {path} is not there.", remedy=f"Make it again: {materialize_command(_CONTEXT_ASSET)}."
         ) from error
     return ImagePart(data=data, media_type="image/jpeg", width=chunk.width, height=chunk.height)

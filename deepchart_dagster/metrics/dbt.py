@@ -55,7 +55,7 @@ def prepare_build_copy(storage: Path) -> Path:
     folder = metrics_folder(storage)
     raw = folder / RAW_NAME
     if not raw.is_file():
-        raise UpstreamError(f"{raw} is not there.", remedy="Materialise metrics first.")
+        raise UpstreamError(f"{raw} is not there.", remedy="Make it: deepchart materialize metrics/scores.")
     copy = folder / temporary_name() / DATABASE_NAME
     with storage_errors(copy, "write"):
         remove_leftovers(folder)  # of killed builds

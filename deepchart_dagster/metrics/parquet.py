@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.files import TEMPORARY_PREFIX, remove_leftovers, storage_errors, temporary_name
+from deepchart_dagster.artifacts.store import materialize_command
 from deepchart_dagster.errors import StorageError
 from deepchart_dagster.metrics.tables import SCHEMA, Table
 
@@ -108,8 +109,15 @@ def load_parquet(connection: duckdb.DuckDBPyConnection, table: Table, paths: Seq
         damaged = next((path for path in paths if not _is_readable(path)), paths[0].parent)
         raise StorageError(
             f"the {table.name} rows in {damaged} cannot be read: {str(error).splitlines()[0]}.",
-            remedy="Delete it and materialise the asset of that name again; results are kept.",
+            remedy=f"Delete it, then: {_command_for(damaged)}. Results are kept.",
         ) from error
+
+
+def _command_for(file: Path) -> str:
+    """What writes ``<asset>/<split>/<model>.parquet`` anew."""
+    if file.suffix != ".parquet":
+        return "deepchart materialize"
+    return materialize_command(file.parents[1].name, (file.parent.name, file.stem))
 
 
 def _is_readable(path: Path) -> bool:

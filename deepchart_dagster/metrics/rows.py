@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.files import path_segment
 from deepchart_dagster.artifacts.results import InstanceResult, Status
-from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.artifacts.store import ArtifactStore, materialize_command
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Query
 from deepchart_dagster.errors import UpstreamError, UsageError
@@ -65,7 +65,10 @@ def export_partition(
     table = exported_table(asset)
     manifest = store.read_manifest(asset, partition)
     if manifest is None:
-        raise UpstreamError(f"{asset} {'|'.join(partition)} has not been made.", remedy=f"Materialise {asset}.")
+        raise UpstreamError(
+            f"{asset} {'|'.join(partition)} has not been made.",
+            remedy=f"Make it: {materialize_command(asset, partition)}.",
+        )
     queries = {query.uid: query for query in library.queries()}
     path = partition_file(store.root, asset, partition)
     results = [_stored(store, asset, partition, str(row["uid"])) for row in manifest.rows if str(row["uid"]) in queries]
@@ -81,7 +84,8 @@ def _stored(store: ArtifactStore, asset: str, scope: tuple[str, ...], uid: str) 
     result = store.read(asset, scope, uid)
     if result is None:
         raise UpstreamError(
-            f"{asset} {'|'.join(scope)}: the result of {uid} is gone.", remedy=f"Materialise {asset} again."
+            f"{asset} {'|'.join(scope)}: the result of {uid} is gone.",
+            remedy=f"Make it again: {materialize_command(asset, scope)}.",
         )
     return result
 

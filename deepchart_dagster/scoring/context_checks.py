@@ -38,12 +38,15 @@ from deepchart_dagster.scoring.references import ASSET as REFERENCES
 from deepchart_dagster.scoring.references import CHART_NAME
 from deepchart_dagster.scoring.tables import REFERENCE_MAX_BYTES, read_reference
 
+_LISTED = 12
+
 
 @dataclass(frozen=True)
 class ContextCheck:
     """One instance looked at; ``problem`` instead of ``found`` where its context or references are not there.
 
-    ``is_own`` marks the built-in benchmark, in which we answer for every value and every picture.
+    ``is_own`` marks a benchmark whose references are computed from the documents (the built-in one): there
+    we answer for every value, while the references of others may hold what no document states.
     """
 
     uid: str
@@ -59,6 +62,28 @@ class ContextCheck:
     @property
     def unanswerable(self) -> bool:
         return self.found is not None and bool(self.found.unanswerable)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Something to be put right: a leak, nothing to check, or a value missing where we answer for all of them."""
+        return self.problem is not None or self.leaks or (self.is_own and self.unanswerable)
+
+    def as_text(self) -> str:
+        if self.found is None:
+            return f"{self.uid}: not checked: {self.problem}"
+        found = self.found
+        ways = ", ".join(f"{count} {how}" for how, count in found.how.items())
+        n_missing = len(found.missing)
+        lines = [f"{self.uid}: {found.n_source - n_missing} of {found.n_source} source values are there ({ways})"]
+        lines += [
+            f"  missing {value.value:.15g}{' (a derived value as well)' if value.is_derived else ''}"
+            for value in found.missing[:_LISTED]
+        ]
+        if n_missing > _LISTED:
+            lines.append(f"  and {n_missing - _LISTED} more: --json lists them all")
+        lines += [f"  leak in {leak.place}: {leak.message}" for leak in found.leaks]
+        lines += [f"  no source value stands in {place}" for place in found.needless]
+        return "\n".join(lines)
 
     def as_json(self) -> dict[str, JsonValue]:
         found = self.found or Answerability(n_source=0)
@@ -97,10 +122,15 @@ class ContextChecks:
             return ContextCheck(query.uid, query.benchmark, is_own, problem=str(error))
         return ContextCheck(query.uid, query.benchmark, is_own, found=found)
 
-    def _examined(self, instance: Instance) -> Answerability:
-        result = usable_result(self.store, CONTEXT_VARIANTS, (instance.split.value,), instance.uid)
+    def context(self, uid: str, split: Split) -> tuple[ModelContext, Path]:
+        """An instance's context and its folder. Raises UsageError, UpstreamError, DamagedFile."""
+        instance = find_instance(self.library, uid, split)
+        result = usable_result(self.store, CONTEXT_VARIANTS, (split.value,), instance.uid)
         folder = self.store.folder(CONTEXT_VARIANTS, result.scope, result.uid)
-        context = read_context(folder)
+        return read_context(folder), folder
+
+    def _examined(self, instance: Instance) -> Answerability:
+        context, folder = self.context(instance.uid, instance.split)
         return examine(
             list(_texts(context, folder, self.evidence)),
             list(_pictures(context, folder)),
@@ -140,7 +170,7 @@ def _texts(context: ModelContext, folder: Path, evidence: EvidenceStore) -> Iter
             yield ContextText(file.path.removeprefix("files/"), (folder / file.path).read_text(encoding="utf-8"))
     for chunk in context.chunks:
         for page, markdown in pages_of_chunk(chunk, evidence).items():
-            yield ContextText(f"{chunk.document_id} page {page}", markdown)
+            yield ContextText(f"{chunk.document_id} page {page}", markdown, is_page=True)
 
 
 def _pictures(context: ModelContext, folder: Path) -> Iterator[ContextPicture]:

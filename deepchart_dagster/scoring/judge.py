@@ -61,7 +61,8 @@ def chart_image(chart: bytes) -> ImagePart:
             return ImagePart(data=chart, media_type=media_type, width=image.width, height=image.height)
     except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
         raise UpstreamError(
-            f"the chart cannot be read as a picture: {error}.", remedy="Materialise the step that made it again."
+            f"the chart cannot be read as a picture: {error}.",
+            remedy="Delete its folder and run deepchart materialize for the step that made it.",
         ) from error
 
 

@@ -29,7 +29,7 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Query, Split
-from deepchart_dagster.errors import BadProviderAnswer, DeepChartError, MissingInputError, UpstreamError
+from deepchart_dagster.errors import BadProviderAnswer, DeepChartError, MissingInputError, UpstreamError, UsageError
 from deepchart_dagster.generation.asking import first_backend, intent_of
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.model import ChatModel, ChatRequest
@@ -73,7 +73,8 @@ class Rubric(BaseModel):
             return cls.model_validate_json(data)
         except ValidationError as error:
             raise UpstreamError(
-                f"{name} is no rubric: {error.errors()[0]['msg']}.", remedy="Materialise rubrics again."
+                f"{name} is no rubric: {error.errors()[0]['msg']}.",
+                remedy="Delete its folder, then: deepchart materialize rubrics.",
             ) from error
 
 
@@ -102,8 +103,15 @@ class RubricStage:
         return run_step(self.store, step, self.plan(split), concurrency=self.concurrency, progress=progress)
 
     def requests(self, query: Query) -> list[ChatRequest]:
-        """The first call of every aspect. Raises UpstreamError where there is no reference chart yet."""
-        author = self._job(query).author(self.client)
+        """The first call of every aspect. Raises UpstreamError where there is no reference chart yet, UsageError where
+        there is none in the benchmark, MissingInputError where its file is missing."""
+        job = self._job(query)
+        if CHART_NAME not in job.references.files:
+            raise _without_chart(query).blocked or UsageError(
+                f"{query.uid}: its record has no reference chart, so no question is asked about it.",
+                remedy="Stages 1 and 2 can be shown: --stage 1, --stage 2.",
+            )
+        author = job.author(self.client)
         return [author.request(aspect) for aspect in Aspect]
 
     def _work(self, query: Query) -> Work:
@@ -133,7 +141,7 @@ def _without_chart(query: Query) -> Work:
         return Work(query.uid, key, _nothing_to_ask)
     missing = MissingInputError(
         f"{query.uid}: the reference chart {named} that its record names is missing or no PNG.",
-        remedy="Put it where the record names it, import the benchmark again, materialise references.",
+        remedy="Put it where the record names it, import the benchmark again, then: deepchart materialize references.",
     )
     return Work(query.uid, key, blocked=missing)
 

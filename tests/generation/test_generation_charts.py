@@ -69,7 +69,10 @@ def test_an_error_of_stage_1_is_an_error_here_too(house) -> None:
     summary = run_both(house)
     assert (summary.n_error, summary.n_failed) == (2, 0)
     assert {problem.kind for problem in summary.errors} == {"UpstreamError"}
-    assert "Materialise predicted_states finance-normal|m again." in summary.errors[0].message
+    assert (
+        "Try again: deepchart materialize predicted_states --split finance-normal --model m."
+        in summary.errors[0].message
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ def test_a_preview_is_what_is_sent(house) -> None:
     def shown(stage: int, uid: str = GROWTH):
         return preview(uid, house.model, NORMAL, stage, states=house.states(), charts=house.charts())
 
-    with pytest.raises(UpstreamError, match="Materialise predicted_states"):
+    with pytest.raises(UpstreamError, match="deepchart materialize predicted_states"):
         shown(2)
     before = shown(1)
     assert house.provider.asked == []

@@ -187,7 +187,7 @@ def test_a_missing_context_blocks_that_instance_only(house) -> None:
     summary = house.states().run(NORMAL, house.model)
     assert (summary.n_ok, summary.n_error) == (1, 1)
     assert summary.errors[0].uid == MARGIN
-    assert "Materialise context_variants finance-normal first." in summary.errors[0].message
+    assert "Make it: deepchart materialize context_variants --split finance-normal." in summary.errors[0].message
     assert len(house.provider.asked) == 1
 
 

@@ -91,7 +91,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Chain:
     store, documents = ArtifactStore(root), DocumentStore(root)
     for document in documents.list():
         assert RawDocumentStage(store, documents).run(document.id).n_ok == 1
-        assert OcrContextStage(store, documents, engine="text-layer", workers=2).run(document.id).n_ok == 1
+        assert OcrContextStage(store, documents, engine="text-layer").run(document.id).n_ok == 1
     for split in Split:
         summary = ContextVariantStage(store, Library(root), documents, EvidenceStore(root)).run(split)
         assert (summary.n_ok, summary.errors) == (2, ())

@@ -99,7 +99,7 @@ def test_an_empty_store_has_an_empty_leaderboard(tmp_path: Path) -> None:
 
 
 def test_without_a_raw_store_it_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UpstreamError, match=r"raw\.duckdb is not there.*Materialise metrics"):
+    with pytest.raises(UpstreamError, match=r"raw\.duckdb is not there.*deepchart materialize metrics/scores"):
         prepare_build_copy(tmp_path)
 
 

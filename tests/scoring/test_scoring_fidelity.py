@@ -185,12 +185,13 @@ def test_one_side_without_numbers_is_zero(house: House) -> None:
 
 def test_what_upstream_lacks_is_an_error_that_says_what_to_do(house: House) -> None:
     (error,) = house.stage().run(SPLIT, MODEL).errors
-    assert error.message == "q has no result in references. Materialise references first."
+    assert error.message == "q has no result in references. Make it: deepchart materialize references."
 
     house.reference([1], [1])
     (error,) = house.stage().run(SPLIT, MODEL).errors
     assert error.message == (
-        "q has no result in predicted_states finance-normal|m1. Materialise predicted_states finance-normal|m1 first."
+        "q has no result in predicted_states finance-normal|m1. "
+        "Make it: deepchart materialize predicted_states --split finance-normal --model m1."
     )
 
     house.put("predicted_states", SCOPE, {}, ProviderError("the provider was down."))

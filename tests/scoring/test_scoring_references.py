@@ -226,5 +226,5 @@ def test_the_self_check_finds_data_without_numbers(stage: ReferenceStage, tmp_pa
     assert self_check(stage.store, "q/1") == [
         Finding("q/1", "src", "no_numbers", "the reference data holds no number"),
     ]
-    with pytest.raises(UpstreamError, match="Materialise references first"):
+    with pytest.raises(UpstreamError, match=r"Make it: deepchart materialize references\."):
         self_check(stage.store, "q/2")

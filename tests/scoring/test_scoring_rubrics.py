@@ -239,7 +239,7 @@ def test_without_references_the_instance_waits_for_them(house: Any) -> None:
         ("q2", "UpstreamError"),
         ("q3", "UpstreamError"),
     ]
-    assert "Materialise references" in summary.errors[0].message
+    assert "deepchart materialize references" in summary.errors[0].message
     assert "the disk is full" in summary.errors[1].message
     assert summary.n_ok == 1
     with pytest.raises(UpstreamError):

@@ -16,8 +16,8 @@ from pathlib import Path
 BENCHMARK_NAME = "mini"
 
 
-def build_mini(root: Path) -> None:
-    """Draw the PDFs, register them, and add the benchmark to the library in ``root``.
+def build_mini(root: Path) -> int:
+    """Draw the PDFs, register them, and add the benchmark to the library in ``root``; the number of PDFs written.
 
     Writes nothing where all of it is there already. A document that an earlier version of this package drew
     otherwise is replaced. Raises StorageError where the storage cannot be written.
@@ -26,5 +26,6 @@ def build_mini(root: Path) -> None:
     from deepchart_dagster.benchmark.mini.build import register_documents
     from deepchart_dagster.benchmark.mini.catalogue import QUERY_FOLDER, mini_queries
 
-    register_documents(root)
+    written = register_documents(root)
     Library(root).add(BENCHMARK_NAME, mini_queries(), QUERY_FOLDER)
+    return written

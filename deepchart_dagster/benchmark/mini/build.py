@@ -12,14 +12,20 @@ from deepchart_dagster.benchmark.documents import DocumentStore
 from deepchart_dagster.benchmark.mini.documents import MiniDocument, document_scripts
 
 
-def register_documents(root: Path) -> None:
-    """Draw every document and register it, unless the same bytes are registered under its id already."""
+def register_documents(root: Path) -> int:
+    """Draw every document and register it, unless the same bytes are registered under its id already.
+
+    The number of those that were registered now.
+    """
     store = DocumentStore(root)
     known = {document.id: document.sha256 for document in store.list()}
+    written = 0
     for script in document_scripts():
         document, pdf = script.document, script.draw()
         if known.get(document.id) != sha256_bytes(pdf):
             _register(store, document, pdf, replaces=document.id in known)
+            written += 1
+    return written
 
 
 def _register(store: DocumentStore, document: MiniDocument, pdf: bytes, *, replaces: bool) -> None:
