@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import click
 
+from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import (
     common_options,
     emit,
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.cli.runs import Materialized
 
 
-@click.group(short_help="Rebuild contexts from PDFs; show what is in them.")
+@click.group(short_help="Rebuild contexts from PDFs; show, check and locate what is in them.")
 @group_options
 def command() -> None:
     """Rebuild contexts from raw PDFs, and show what is in them.
@@ -75,9 +77,10 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
 
 @command.command("show")
 @click.argument("document_id", metavar="ID")
+@click.option("--pages", "every_page", is_flag=True, help="A line for every page (always in --json).")
 @common_options
-def show(document_id: str, storage: str | None, as_json: bool) -> None:
-    """Pages, engine and numbers per page, and for filings where the three statements stand.
+def show(document_id: str, every_page: bool, storage: str | None, as_json: bool) -> None:
+    """Pages by engine, statements of a filing with years and unit, how well the numbers were read.
 
     \b
     Example: deepchart contexts show 10k_apple_2022 --json
@@ -86,4 +89,69 @@ def show(document_id: str, storage: str | None, as_json: bool) -> None:
 
     with workbench(storage) as bench:
         description = describe(bench.artifacts, bench.documents.get(document_id).id)
-    emit(as_json, description.as_json(), description.as_text())
+    emit(as_json, description.as_json(), description.as_text(every_page=every_page))
+
+
+@command.command("check")
+@click.option("--split", required=True, type=click.Choice([split.value for split in Split]))
+@click.option("--uid", help="This instance only.")
+@common_options
+def check(split: str, uid: str | None, storage: str | None, as_json: bool) -> None:
+    """Is every source value of the reference in the context, and does the context give nothing away?
+
+    Published references hold derived columns among their source values: what no document states is listed too,
+    and is no error. Exit code 1 where something leaks, could not be checked, or is missing in the built-in benchmark.
+
+    \b
+    Example: deepchart contexts check --split finance-normal --uid mini/finance-halden-igr
+    """
+    with workbench(storage) as bench:
+        checks = bench.context_checks().run(Split(split), uid)
+    if not checks:
+        raise NoWorkPossible(f"there is no instance in {split}.", remedy="Import a benchmark: deepchart import PATH.")
+    clean = sum(not (one.problem or one.leaks or one.unanswerable) for one in checks)
+    summary = f"{clean} of {len(checks)} instances of {split} are answerable and leak nothing"
+    emit(
+        as_json,
+        {"split": split, "instances": [one.as_json() for one in checks]},
+        "\n".join([*(one.as_text() for one in checks), summary]),
+    )
+    exit_with_errors(sum(one.is_wrong for one in checks))
+
+
+@command.command("locate")
+@click.argument("name", metavar="ID")
+@click.argument("number", metavar="NUMBER")
+@click.option("--split", type=click.Choice([split.value for split in Split]), help="ID is an instance's uid there.")
+@click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Draw the place's page to this PNG.")
+@click.option("--nth", type=click.IntRange(min=1), default=1, help="Which of several places is drawn; default 1.")
+@common_options
+def locate(
+    name: str, number: str, split: str | None, picture: Path | None, nth: int, storage: str | None, as_json: bool
+) -> None:
+    """Where a number stands: page, box and the row around it, in a document or in an instance's context.
+
+    Writings with the same value are found (99,803 and 99803, (1,234) and -1234); another sign is marked. A negative
+    number is written in brackets, or behind "--".
+
+    \b
+    Example: deepchart contexts locate 10k_apple_2022 "99,803" --picture place.png
+    """
+    with workbench(storage) as bench:
+        found = bench.locate(name, number, Split(split) if split else None)
+        drawn = bench.draw_place(found, nth, picture) if picture and found else None
+    if not found:
+        raise NoWorkPossible(f"{number} does not stand in {name}.", remedy=f"See deepchart contexts show {name}.")
+    lines = [f"{at}. {one.as_text()}" for at, one in enumerate(found, start=1)]
+    if picture and drawn:
+        lines.append(f"{picture}: place {nth} of {len(found)}, {drawn.document_id} page {drawn.page}")
+    emit(
+        as_json,
+        {
+            "id": name,
+            "number": number,
+            "places": [one.as_json() for one in found],
+            "picture": {"file": str(picture), "nth": nth} if picture else None,
+        },
+        "\n".join(lines),
+    )

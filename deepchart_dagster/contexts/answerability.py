@@ -44,6 +44,7 @@ class ContextText:
 
     place: str
     text: str
+    is_page: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,9 @@ class Answerability:
     """What was found of one instance. ``how`` counts the source values by the way in which they stand there.
 
     ``n_telling`` is the number of derived values that could be told apart; with fewer than three only the
-    derived file itself is looked for. ``needless`` names texts in which no source value stands.
+    derived file itself is looked for. ``needless`` names files in which no source value stands: what the
+    normal variant shows without need (it keeps to whole statements, which the query names, so that no hidden
+    reference decides what a model sees).
     """
 
     n_source: int
@@ -132,7 +135,7 @@ def examine(texts: Sequence[ContextText], pictures: Sequence[ContextPicture], re
 def _needless(texts: Sequence[ContextText], plain: Sequence[str], reference: Reference) -> Iterator[str]:
     for text, words in zip(texts, plain, strict=True):
         index = NumberIndex([words])
-        if not any(index.find(value) for value in reference.source):
+        if not text.is_page and not any(index.find(value) for value in reference.source):
             yield text.place
 
 

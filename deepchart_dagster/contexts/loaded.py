@@ -16,6 +16,7 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.contexts.model import ModelContext, Page
 from deepchart_dagster.contexts.ocr import OCR_CONTEXTS, DocumentSummary
 from deepchart_dagster.contexts.provenance import Box, PlacedNumber, box_of, numbers_of
+from deepchart_dagster.contexts.quality import QUALITY_NAME, Quality
 from deepchart_dagster.errors import DamagedFile, UpstreamError
 
 
@@ -41,6 +42,7 @@ class OcrContext:
     pages: tuple[Page, ...]
     lines: tuple[ContextLine, ...]
     markdown: str
+    quality: Quality
 
     @property
     def document_id(self) -> str:
@@ -92,6 +94,7 @@ def _load(folder: Path) -> OcrContext:
             for row in rows
         ),
         markdown=markdown,
+        quality=Quality.model_validate_json((folder / QUALITY_NAME).read_bytes()),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import Literal
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.evidence import EvidenceStore
+from deepchart_dagster.artifacts.files import write_bytes
+from deepchart_dagster.contexts.children import ChildFailedError, run_child
 from deepchart_dagster.contexts.loaded import OcrContext, damaged_context
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext
 from deepchart_dagster.contexts.provenance import Box, Origin, PlacedNumber, read_origins
 from deepchart_dagster.contexts.words import NUMBER
 from deepchart_dagster.contexts.written import WrittenNumber, plain_text, value_of, written_numbers
-from deepchart_dagster.errors import UsageError
+from deepchart_dagster.errors import DocumentError, UsageError
 
 Match = Literal["same writing", "same value", "other sign"]
 _ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
@@ -170,3 +173,24 @@ def pages_of_chunk(chunk: ImageChunk, evidence: EvidenceStore) -> Mapping[int, s
     if not isinstance(pages, list):
         return {}
     return {int(str(page["number"])): str(page["markdown"]) for page in pages if isinstance(page, dict)}
+
+
+def draw_place(pdf: Path, place: Occurrence, picture: Path) -> None:
+    """The page of ``place`` as PNG with a frame round it. Raises UsageError where the place is no page, DocumentError
+    where the page cannot be drawn, StorageError where the file cannot be written."""
+    if place.page is None or place.box is None:
+        raise UsageError(
+            f"nobody knows where on a page of {place.document_id} that stands ({place.place}).",
+            remedy="Only what was read from a registered PDF has a place: deepchart documents list.",
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        drawing = Path(folder) / "page.png"
+        task = {"do": "mark", "pdf": str(pdf), "page": place.page, "box": list(place.box), "path": str(drawing)}
+        try:
+            list(run_child(task))
+        except ChildFailedError as failure:
+            raise DocumentError(
+                f"page {place.page} of {place.document_id} cannot be drawn: {failure.reason}.",
+                remedy="Repair or replace the PDF, or try again if the machine was busy.",
+            ) from failure
+        write_bytes(picture, drawing.read_bytes())

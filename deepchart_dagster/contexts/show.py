@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.contexts.loaded import load_context
+from deepchart_dagster.contexts.loaded import load_context, ocr_result
 from deepchart_dagster.contexts.model import Page
 from deepchart_dagster.contexts.ocr import DocumentSummary
+from deepchart_dagster.contexts.quality import Quality, page_ranges, plural
 
 
 @dataclass(frozen=True)
 class ContextDescription:
+    """``page_seconds``: of reading all pages, one after the other; None where it was not measured."""
+
     summary: DocumentSummary
     pages: tuple[Page, ...]
+    quality: Quality
+    page_seconds: float | None
 
     def as_json(self) -> dict[str, JsonValue]:
-        """The summary, with ``pages``: number, engine, n_numbers, n_characters and error of each."""
+        """The summary, with ``pages`` (number, engine, n_numbers, n_characters and error of each) and ``quality``."""
         described: dict[str, JsonValue] = self.summary.model_dump(mode="json")
         described["pages"] = [
             {
@@ -30,28 +36,58 @@ class ContextDescription:
             }
             for page in self.pages
         ]
+        described["quality"] = self.quality.model_dump(mode="json")
+        described["seconds_per_page"] = self._seconds_per_page
         return described
 
-    def as_text(self) -> str:
+    @property
+    def _seconds_per_page(self) -> float | None:
+        return None if self.page_seconds is None or not self.pages else round(self.page_seconds / len(self.pages), 3)
+
+    def as_text(self, *, every_page: bool = False) -> str:
+        """Ranges of pages by engine; ``every_page``: a line for each."""
         summary = self.summary
-        engines = ", ".join(f"{engine} {count}" for engine, count in summary.pages_by_engine.items())
+        seconds = f", {self._seconds_per_page:g} s a page" if self._seconds_per_page is not None else ""
         lines = [
-            f"{summary.document_id}: {summary.n_pages} pages, {summary.n_numbers} numbers "
-            f"(engine {summary.engine}: {summary.engine_version}; pages: {engines or 'none read'})"
+            f"{summary.document_id}: {plural(summary.n_pages, 'page')}, {plural(summary.n_numbers, 'number')} "
+            f"(engine {summary.engine}: {summary.engine_version}{seconds})",
+            *self._statements(),
+            *self._engines(),
+            *([f"  {quality}"] if (quality := self.quality.as_text()) else []),
+            *(f"  page {number} could not be read: {reason}" for number, reason in summary.page_errors.items()),
         ]
+        widest = len(str(summary.n_pages))
+        if every_page:
+            for page in self.pages:
+                lines.append(f"  page {page.number:>{widest}}  {page.engine:<12}  {plural(page.n_numbers, 'number')}")
+        return "\n".join(lines)
+
+    def _statements(self) -> Iterator[str]:
+        summary = self.summary
         for name, pages in summary.statements.items():
             if pages:
                 years = ", ".join(map(str, summary.statement_years[name])) or "years unknown"
-                lines.append(f"  {name}: page {', '.join(map(str, pages))} ({years})")
+                yield f"  {name}: page {page_ranges(pages)} ({years})"
         if summary.unit:
-            lines.append(f"  values in {summary.unit}")
-        lines += [f"  page {number} could not be read: {reason}" for number, reason in summary.page_errors.items()]
-        widest = len(str(summary.n_pages))
-        lines += [f"  page {page.number:>{widest}}  {page.engine:<10}  {page.n_numbers} numbers" for page in self.pages]
-        return "\n".join(lines)
+            yield f"  values in {summary.unit}"
+
+    def _engines(self) -> Iterator[str]:
+        for engine in self.summary.pages_by_engine:
+            pages = [page for page in self.pages if page.engine == engine and page.error is None]
+            numbers = sum(page.n_numbers for page in pages)
+            where = page_ranges([page.number for page in pages])
+            yield f"  {engine}: {plural(len(pages), 'page')} ({where}), {plural(numbers, 'number')}"
+        for failure in self.quality.fallbacks:
+            yield f"  {failure.engine} failed on page {failure.page}: {failure.reason}"
 
 
 def describe(store: ArtifactStore, document_id: str) -> ContextDescription:
     """Raises UpstreamError where the document has not been read."""
     context = load_context(store, document_id)
-    return ContextDescription(summary=context.summary, pages=context.pages)
+    seconds = ocr_result(store, document_id).observations.get("page_seconds")
+    return ContextDescription(
+        summary=context.summary,
+        pages=context.pages,
+        quality=context.quality,
+        page_seconds=float(seconds) if isinstance(seconds, int | float) else None,
+    )
