@@ -93,7 +93,7 @@ def test_a_run_that_is_interrupted(
         while not provider.asked.wait(0.2):
             assert child.poll() is None, f"the model was never asked: {child.communicate()}"
         child.send_signal(number)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=240)
     finally:
         child.kill()
         child.wait()

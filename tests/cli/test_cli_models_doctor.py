@@ -81,6 +81,17 @@ def test_doctor_in_words(storage: Path) -> None:
     assert any(line.split()[:2] == ["DEEPCHART_STORAGE", str(storage)] for line in lines[settings + 1 :])
 
 
+def test_doctor_says_in_which_keys_a_setting_is(storage: Path) -> None:
+    text = deepchart("doctor", "--storage", storage).out
+    assert "every key" not in text
+    for words in (
+        "in the keys of states, charts, rubrics and verdicts",
+        "in the keys of states)",
+        "in the keys of charts)",
+    ):
+        assert words in text
+
+
 def test_doctor_finds_broken_configuration(storage: Path, tmp_path: Path) -> None:
     broken = tmp_path / "judges.yaml"
     broken.write_text("judges: {}\nprimary: a\nrubric_writer: a\n", encoding="utf-8")

@@ -65,6 +65,7 @@ def test_a_second_demo_computes_nothing_and_says_so(demo: Demo) -> None:
     done = demo.run("demo")
     assert done.returncode == 0, done.stderr
     assert "Nothing was computed again" in done.stdout
+    assert done.stderr.splitlines()[0] == "mini benchmark: its PDFs and queries are there already"
     again = json.loads(demo.run("demo", "--json").stdout)
     assert sum(row["n_computed"] for row in again["materialized"]) == 0
     assert sum(row["calls"] for row in again["materialized"]) == 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deepchart_dagster.artifacts.results import Outcome, Problem, Status
 from deepchart_dagster.benchmark.model import References, Split
-from deepchart_dagster.errors import BadProviderAnswer, ProviderError, UpstreamError
+from deepchart_dagster.errors import BadProviderAnswer, MissingInputError, ProviderError, UpstreamError, UsageError
 from deepchart_dagster.llm.model import ChatRequest, TextPart
 from deepchart_dagster.llm.scripted import judge, rubric_writer
 from deepchart_dagster.scoring.rubric_writing import Aspect, read_questions
@@ -258,6 +258,10 @@ def test_a_missing_reference_chart_is_named_and_no_chart_at_all_is_not_applicabl
     assert [(problem.uid, problem.kind) for problem in summary.errors] == [("q2", "MissingInputError")]
     assert "q2/chart.png" in summary.errors[0].message
     assert [result.uid for result in summary.results if result.status is Status.NOT_APPLICABLE] == ["q3", "q4"]
+    with pytest.raises(MissingInputError, match=r"q2/chart\.png .*then: deepchart materialize references\."):
+        house.rubrics().requests(house.library.query("q2"))
+    with pytest.raises(UsageError, match=r"q3: its record has no reference chart.* --stage 1, --stage 2\."):
+        house.rubrics().requests(house.library.query("q3"))
     assert house.client.requests == []
 
 
