@@ -3,11 +3,14 @@
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check
+from deepchart_dagster.artifacts.steps import StepSummary
 from deepchart_dagster.contexts.ocr import OCR_CONTEXT_VERSION
+from deepchart_dagster.contexts.show import ContextDescription, describe
 from deepchart_dagster.partitions import documents
 from resources import OcrEngineResource, StorageResource, open_workbench
 
 PAGES_READ = "every_page_read"
+_LISTED = 20
 
 
 @dg.asset(
@@ -31,19 +34,46 @@ def ocr_contexts(
     context: dg.AssetExecutionContext, storage: StorageResource, ocr: OcrEngineResource
 ) -> dg.MaterializeResult:
     with open_workbench(storage, ocr) as bench:
-        summary = bench.ocr_contexts().run(context.partition_key)
-        facts = summary.results[0].value if summary.results else {}
-        unread = int(str(facts.get("n_page_errors", 0)))
+        document_id = context.partition_key
+        summary = bench.ocr_contexts().run(document_id)
+        description = None if summary.n_error else describe(bench.artifacts, document_id)
         return materialized(
             summary,
             means=["n_pages", "n_numbers"],
-            where=bench.artifacts.folder("ocr_contexts", (), context.partition_key),
-            checks=[
-                dg.AssetCheckResult(
-                    check_name=PAGES_READ,
-                    passed=summary.n_error == 0 and unread == 0,
-                    severity=dg.AssetCheckSeverity.WARN,
-                    metadata={"n_page_errors": unread},
-                )
-            ],
+            where=bench.artifacts.folder("ocr_contexts", (), document_id),
+            checks=[_pages_read(summary, description)],
+            metadata=_metadata(description) if description else {},
         )
+
+
+def _pages_read(summary: StepSummary, description: ContextDescription | None) -> dg.AssetCheckResult:
+    unread = description.summary.page_errors if description else {}
+    reasons = [f"* page {page}: {reason}" for page, reason in list(unread.items())[:_LISTED]]
+    return dg.AssetCheckResult(
+        check_name=PAGES_READ,
+        passed=summary.n_error == 0 and not unread,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={
+            "n_page_errors": len(unread),
+            **({"page_errors": dg.MetadataValue.md("\n".join(reasons))} if reasons else {}),
+        },
+    )
+
+
+def _metadata(description: ContextDescription) -> dict[str, dg.MetadataValue]:
+    """Engines, statements and quality of what was read, small: the event log keeps a copy of it."""
+    quality, summary = description.quality, description.summary
+    compared = quality.compared
+    return {
+        "pages_by_engine": dg.MetadataValue.json(quality.pages_by_engine),
+        "engine": dg.MetadataValue.text(f"{summary.engine}: {summary.engine_version}"),
+        **({"statements": dg.MetadataValue.json(dict(summary.statements))} if any(summary.statements.values()) else {}),
+        **(
+            {"seconds_per_page": dg.MetadataValue.float(per_page)} if (per_page := description.seconds_per_page) else {}
+        ),
+        "pages_compared_with_text_layer": dg.MetadataValue.int(compared.pages),
+        **({"number_precision": dg.MetadataValue.float(compared.precision)} if compared.precision is not None else {}),
+        **({"number_recall": dg.MetadataValue.float(compared.recall)} if compared.recall is not None else {}),
+        "pages_with_differing_numbers": dg.MetadataValue.int(len(quality.differing)),
+        "summary": dg.MetadataValue.md("\n".join(f"    {line}" for line in description.as_text().splitlines())),
+    }

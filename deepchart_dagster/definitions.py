@@ -12,6 +12,7 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 warnings.filterwarnings("ignore", category=dg.BetaWarning, message=r"Parameter `data_version` of initializer `Output")
 
 from assets.benchmark_queries import benchmark_queries  # noqa: E402
+from assets.context_checks import context_checks  # noqa: E402
 from assets.context_variants import context_variants  # noqa: E402
 from assets.dbt_marts import dbt_marts  # noqa: E402
 from assets.execution_rate import execution_rate  # noqa: E402
@@ -84,6 +85,7 @@ defs = dg.Definitions(
         dbt_marts,
         report,
     ],
+    asset_checks=[context_checks],
     jobs=JOBS,
     sensors=[partitions_in_line],
     resources={

@@ -37,17 +37,17 @@ class ContextDescription:
             for page in self.pages
         ]
         described["quality"] = self.quality.model_dump(mode="json")
-        described["seconds_per_page"] = self._seconds_per_page
+        described["seconds_per_page"] = self.seconds_per_page
         return described
 
     @property
-    def _seconds_per_page(self) -> float | None:
+    def seconds_per_page(self) -> float | None:
         return None if self.page_seconds is None or not self.pages else round(self.page_seconds / len(self.pages), 3)
 
     def as_text(self, *, every_page: bool = False) -> str:
         """Ranges of pages by engine; ``every_page``: a line for each."""
         summary = self.summary
-        seconds = f", {self._seconds_per_page:g} s a page" if self._seconds_per_page is not None else ""
+        seconds = f", {self.seconds_per_page:g} s a page" if self.seconds_per_page is not None else ""
         lines = [
             f"{summary.document_id}: {plural(summary.n_pages, 'page')}, {plural(summary.n_numbers, 'number')} "
             f"(engine {summary.engine}: {summary.engine_version}{seconds})",
