@@ -1,10 +1,10 @@
-"""The child process that touches PDFs: one task as JSON on stdin, one JSON line on stdout per item.
+"""The child process that touches PDFs: one task as JSON line on stdin, one JSON line on stdout per item.
 
 PyMuPDF can crash, loop or take all memory on a bad file; here that ends a child and costs one page
 (contexts.children holds the other end). Tasks:
 
-    {"do": "inspect", "pdf": path}                                        -> Inspection
-    {"do": "read", "pdf": path, "pages": [n…], "engine": name, "figures": bool} -> PageReading for each page
+    {"do": "inspect", "pdf": path, "max_pages": n | null}                 -> Inspection
+    {"do": "read", "pdf": path, "engine": {…}, "figures": bool} -> pages as they are asked for (contexts.session)
     {"do": "chunks", "pdf": path, "chunks": [{"pages": [n…], "path": path}…]}
                                                                           -> {"width", "height", "pictures"} for each
     {"do": "mark", "pdf": path, "page": n, "box": [x0, y0, x1, y1], "path": path}  -> {}
@@ -17,33 +17,32 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from deepchart_dagster.contexts.engines import PageReader, UnreadablePageError, choose_reader
-from deepchart_dagster.contexts.figures import figure_regions, lay_out_with_figures
-from deepchart_dagster.contexts.layout import lay_out
+from deepchart_dagster.contexts.engines import EngineConfig
 from deepchart_dagster.contexts.mosaic import save_mosaic
-from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, load_mupdf
+from deepchart_dagster.contexts.pdf import load_mupdf
 from deepchart_dagster.contexts.pictures import pictures_on, save_marked_page
-from deepchart_dagster.contexts.readings import INSPECTION, READING, Inspection, PageReading
-from deepchart_dagster.contexts.words import clean_words, rows_of
+from deepchart_dagster.contexts.readings import INSPECTION, Inspection
+from deepchart_dagster.contexts.session import ReadingSession
+from deepchart_dagster.contexts.suspects import carried_along
 
-_MEMORY_BYTES = 8 << 30
-_TOP_SHARE = 0.5
-_TOP_ROWS = 16
-
+# prctl(2): the signal that a process gets when its parent's thread is gone.
+_PR_SET_PDEATHSIG = 1
+_FIRST_TO_GO = 500
 
 _mupdf = load_mupdf()
 
 
 def main() -> None:
+    _die_with(int(sys.argv[1]))
     answers = _claim_stdout()
-    _limit_memory()
-    task = json.load(sys.stdin)
+    task = json.loads(sys.stdin.readline())
+    _limit_memory(task["memory_mb"] << 20)
     items = _TASKS[task["do"]](task)
     _say(answers, {"ready": True})
     for item in items:
@@ -57,11 +56,26 @@ def _claim_stdout() -> TextIO:
     return answers
 
 
-def _limit_memory() -> None:
+def _die_with(parent: int) -> None:
+    """A parent that is killed leaves no child at work, however deep in MuPDF it may be."""
+    if sys.platform != "linux":
+        return  # there it ends when it asks for the next page
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was gone before
+        sys.exit("the process that started it is gone")
+
+
+def _limit_memory(limit: int) -> None:
+    """A page that wants more is in error; where the machine itself runs out, this process goes first."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(_FIRST_TO_GO))
 
 
 def _say(answers: TextIO, item: dict[str, Any]) -> None:
@@ -70,63 +84,29 @@ def _say(answers: TextIO, item: dict[str, Any]) -> None:
 
 
 def _inspect(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield INSPECTION.dump_python(_inspection(task["pdf"]), mode="json")
+    yield INSPECTION.dump_python(_inspection(task["pdf"], task["max_pages"]), mode="json")
 
 
-def _inspection(path: str) -> Inspection:
+def _inspection(path: str, max_pages: int | None) -> Inspection:
     try:
         with _mupdf.open(path, filetype="pdf") as pdf:
             if pdf.needs_pass:
                 return Inspection(n_pages=0, needs_password=True, repaired=False)
-            for number in range(len(pdf)):
-                pdf.load_page(number)
-            return Inspection(n_pages=len(pdf), needs_password=False, repaired=bool(pdf.is_repaired))
+            if max_pages is None or len(pdf) <= max_pages:
+                for number in range(len(pdf)):
+                    pdf.load_page(number)
+            return Inspection(
+                n_pages=len(pdf), needs_password=False, repaired=bool(pdf.is_repaired), warnings=carried_along(pdf)
+            )
     except (RuntimeError, ValueError, TypeError) as error:
         return Inspection(n_pages=0, needs_password=False, repaired=False, error=_reason(error))
 
 
 def _read(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    return _readings(task, choose_reader(task["engine"]))
-
-
-def _readings(task: dict[str, Any], reader: PageReader) -> Iterator[dict[str, Any]]:
-    with _mupdf.open(task["pdf"], filetype="pdf") as pdf:
-        for number in task["pages"]:
-            reading = _read_page(pdf, number, reader, with_figures=task["figures"])
-            yield READING.dump_python(reading, mode="json")
-
-
-def _read_page(pdf: PdfDocument, number: int, reader: PageReader, *, with_figures: bool) -> PageReading:
-    begun = time.monotonic()
-    try:
-        return _reading(pdf, number, reader, begun, with_figures=with_figures)
-    except (UnreadablePageError, RuntimeError, ValueError, TypeError, IndexError, MemoryError) as error:
-        return PageReading(number, reader.name, time.monotonic() - begun, error=_reason(error))
-
-
-def _reading(pdf: PdfDocument, number: int, reader: PageReader, begun: float, *, with_figures: bool) -> PageReading:
-    _mupdf.TOOLS.reset_mupdf_warnings()
-    page = pdf[number - 1]
-    words = clean_words(reader.words(page))
-    if not words:
-        _refuse_lost_content(page)
-    width, half = page.rect.width, _TOP_SHARE * page.rect.height
-    lines = lay_out_with_figures(words, width, figure_regions(page)) if with_figures else lay_out(words, width)
-    top = [word for word in words if word.middle < half]
-    return PageReading(
-        number=number,
-        engine=reader.name,
-        seconds=time.monotonic() - begun,
-        lines=tuple(lines),
-        top_rows=tuple(row.text for row in rows_of(top)[:_TOP_ROWS]),
-    )
-
-
-def _refuse_lost_content(page: PdfPage) -> None:
-    """A page that looks blank only because MuPDF could not read its content is no blank page."""
-    warnings = _mupdf.TOOLS.mupdf_warnings(reset=True)
-    if warnings:
-        raise UnreadablePageError(f"its content is damaged ({warnings.splitlines()[-1]})")
+    engine = EngineConfig.model_validate(task["engine"])
+    session = ReadingSession(_mupdf.open(task["pdf"], filetype="pdf"), engine, task["figures"])
+    session.prepare()
+    return session.answers(map(json.loads, sys.stdin))
 
 
 def _chunks(task: dict[str, Any]) -> Iterator[dict[str, Any]]:

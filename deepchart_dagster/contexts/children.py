@@ -1,4 +1,4 @@
-"""The parent's side of contexts.child: starts it, reads its answers under a deadline, ends it."""
+"""The parent's side of contexts.child: starts it, asks it, reads its answers under a deadline, ends it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from types import TracebackType
+from typing import IO, Any, Self
 
 from deepchart_dagster.contexts.readings import INSPECTION, Inspection
 from deepchart_dagster.errors import DocumentError
@@ -22,8 +23,11 @@ from deepchart_dagster.settings import PROJECT_ROOT
 # Loading the OCR models takes seconds on a quiet machine, much longer on a busy one.
 START_TIMEOUT_S = 180.0
 ITEM_TIMEOUT_S = 180.0
+MEMORY_MB = 8192
 # What a child needs of the environment: no provider keys among it.
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+_SHOWN_CHARACTERS = 300
+_LOG_END = 20_000
 
 
 class ChildFailedError(Exception):
@@ -36,10 +40,13 @@ class ChildFailedError(Exception):
         self.started = started
 
 
-def inspect_pdf(pdf: Path) -> Inspection:
-    """Page count and state of a PDF. Raises DocumentError where even looking at it ends the child."""
+def inspect_pdf(pdf: Path, *, max_pages: int | None = None) -> Inspection:
+    """Page count and state of a PDF; pages are looked at one by one where there are no more than ``max_pages``.
+
+    Raises DocumentError where even looking at it ends the child.
+    """
     try:
-        answers = list(run_child({"do": "inspect", "pdf": str(pdf)}))
+        answers = list(run_child({"do": "inspect", "pdf": str(pdf), "max_pages": max_pages}))
     except ChildFailedError as failure:
         raise DocumentError(f"{pdf} cannot be opened: {failure.reason}.", remedy="Fetch the PDF again.") from failure
     return INSPECTION.validate_python(answers[0])
@@ -47,57 +54,106 @@ def inspect_pdf(pdf: Path) -> Inspection:
 
 def run_child(task: dict[str, Any], *, item_timeout_s: float = ITEM_TIMEOUT_S) -> Iterator[dict[str, Any]]:
     """The child's answers as they come. Raises ChildFailedError when it crashes or an item takes too long."""
-    with tempfile.TemporaryFile() as log:
-        process = _start(task, log)
+    with Child(task) as child:
+        while (answer := child.answer(item_timeout_s)) is not None:
+            yield answer
+
+
+class Child:
+    """A child process with one task, ready for it. Use as a context manager: leaving it ends the process.
+
+    The child must be used by the thread that started it: it dies with that thread (contexts.child).
+    Raises ChildFailedError where it is not ready in time.
+    """
+
+    def __init__(self, task: dict[str, Any], *, memory_mb: int = MEMORY_MB) -> None:
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._n_done = 0
+        self._started = False
+        self._process = _start(self._log)
+        threading.Thread(target=_pump, args=(self._process.stdout, self._lines), daemon=True).start()
         try:
-            yield from _answers(process, log, item_timeout_s)
-        finally:
-            _end(process)
+            self.ask({**task, "memory_mb": memory_mb})
+            self._line(START_TIMEOUT_S)
+        except BaseException:
+            self.close()
+            raise
+        self._started = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def ask(self, question: dict[str, Any]) -> None:
+        """One line on its stdin. A child that is gone is noticed when its answer is waited for."""
+        stdin = self._process.stdin
+        if stdin is None:
+            raise TypeError("the child has no stdin")
+        with suppress(BrokenPipeError):
+            stdin.write(json.dumps(question).encode() + b"\n")
+            stdin.flush()
+
+    def answer(self, timeout_s: float) -> dict[str, Any] | None:
+        """The next answer, None when it has ended well. Raises ChildFailedError for a crash or ``timeout_s`` over."""
+        line = self._line(timeout_s)
+        if line is None:
+            return None
+        try:
+            answer: dict[str, Any] = json.loads(line)
+        except ValueError:  # half a line: it died while it wrote
+            raise self._failure(_died(self._process.wait(), self._log)) from None
+        self._n_done += 1
+        return answer
+
+    def _line(self, timeout_s: float) -> bytes | None:
+        try:
+            line = self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            raise self._failure(f"no answer after {timeout_s:.0f} s") from None
+        if line is None and ((code := self._process.wait()) or not self._started):
+            raise self._failure(_died(code, self._log))
+        return line
+
+    def _failure(self, reason: str) -> ChildFailedError:
+        return ChildFailedError(reason, n_done=self._n_done, started=self._started)
+
+    def kill(self) -> None:
+        """End it, from any thread: whoever waits for its answer gets a ChildFailedError."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        self.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._log):
+            if stream:
+                with suppress(BrokenPipeError):
+                    stream.close()
 
 
-def _start(task: dict[str, Any], log: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(log: IO[bytes]) -> subprocess.Popen[bytes]:
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), os.environ.get("PYTHONPATH")]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "deepchart_dagster.contexts.child"],
+    return subprocess.Popen(
+        [sys.executable, "-m", "deepchart_dagster.contexts.child", str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
         env=environment,
         start_new_session=True,
     )
-    if process.stdin is None:
-        raise TypeError("the child has no stdin")
-    with suppress(BrokenPipeError):  # it died at once: its exit tells
-        process.stdin.write(json.dumps(task).encode())
-        process.stdin.close()
-    return process
-
-
-def _answers(process: subprocess.Popen[bytes], log: IO[bytes], item_timeout_s: float) -> Iterator[dict[str, Any]]:
-    lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    threading.Thread(target=_pump, args=(process.stdout, lines), daemon=True).start()
-    n_done, started = 0, False
-    while True:
-        limit = item_timeout_s if started else START_TIMEOUT_S
-        try:
-            line = lines.get(timeout=limit)
-        except queue.Empty:
-            raise ChildFailedError(f"no answer after {limit:.0f} s", n_done=n_done, started=started) from None
-        if line is None:
-            if code := process.wait():
-                raise ChildFailedError(_died(code, log), n_done=n_done, started=started)
-            return
-        if not started:
-            started = True
-            continue
-        yield json.loads(line)
-        n_done += 1
 
 
 def _pump(stream: IO[bytes] | None, lines: queue.SimpleQueue[bytes | None]) -> None:
-    for line in stream or ():
-        lines.put(line)
+    with suppress(ValueError):  # closed while it was read
+        for line in stream or ():
+            lines.put(line)
     lines.put(None)
 
 
@@ -105,14 +161,6 @@ def _died(code: int, log: IO[bytes]) -> str:
     """How the child ended: the signal's name, or the last thing it said."""
     if code < 0:
         return f"the reading process died of {signal.Signals(-code).name}"
-    log.seek(0)
+    log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_END))
     said = log.read().decode("utf-8", "replace").strip().splitlines()
-    return f"the reading process ended with {said[-1] if said else f'exit code {code}'}"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if process.stdout:
-        process.stdout.close()
+    return f"the reading process ended with {said[-1][:_SHOWN_CHARACTERS] if said else f'exit code {code}'}"

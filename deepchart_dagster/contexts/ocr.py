@@ -7,6 +7,7 @@ Files of an ocr context:
     lines.jsonl     {"line", "page", "kind": "page|text|table|error", "box", "figure", "numbers": [{"text", "box"}…]}
                     for every line of document.md that is not empty; boxes in points
     summary.json    DocumentSummary
+    quality.json    contexts.quality
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -27,17 +28,20 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.documents import Document, DocumentStore
 from deepchart_dagster.benchmark.model import Domain
-from deepchart_dagster.contexts.children import ITEM_TIMEOUT_S, inspect_pdf
-from deepchart_dagster.contexts.engines import EngineIdentity, engine_identity
+from deepchart_dagster.contexts.checkpoints import PageCheckpoints
+from deepchart_dagster.contexts.children import inspect_pdf
+from deepchart_dagster.contexts.document_pages import DocumentPages, add_again, changed_pdf
+from deepchart_dagster.contexts.engines import EngineConfig, EngineIdentity, engine_identity
 from deepchart_dagster.contexts.layout import LAYOUT_VERSION
 from deepchart_dagster.contexts.model import StatementName
-from deepchart_dagster.contexts.reading import PdfReader
+from deepchart_dagster.contexts.quality import QUALITY_NAME, measure, seconds_by_engine
+from deepchart_dagster.contexts.reading import DEFAULT_OPTIONS, PdfReader, ReadingOptions
 from deepchart_dagster.contexts.readings import Inspection, PageReading
 from deepchart_dagster.contexts.statements import NO_STATEMENTS, STATEMENTS_VERSION, find_statements
 from deepchart_dagster.errors import DeepChartError, DocumentError, UpstreamError
 
-RAW_DOCUMENT_VERSION = "1"
-OCR_CONTEXT_VERSION = "1"
+RAW_DOCUMENT_VERSION = "2"
+OCR_CONTEXT_VERSION = "2"
 MAX_PAGES = 3000
 
 RAW_DOCUMENTS = "raw_documents"
@@ -45,7 +49,10 @@ OCR_CONTEXTS = "ocr_contexts"
 
 
 class DocumentSummary(BaseModel):
-    """``summary.json``. Years are newest first; ``statement_years`` are those in each statement's headers."""
+    """``summary.json``. Years are newest first; ``statement_years`` are those in each statement's headers.
+
+    ``engine_failures`` counts for each engine the pages that it failed on, whether another one read them or not.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -56,6 +63,7 @@ class DocumentSummary(BaseModel):
     n_numbers: int
     pages_by_engine: dict[str, int]
     page_errors: dict[int, str]
+    engine_failures: dict[str, int] = {}
     statements: dict[StatementName, tuple[int, ...]]
     statement_years: dict[StatementName, tuple[int, ...]]
     fiscal_years: tuple[int, ...]
@@ -64,10 +72,11 @@ class DocumentSummary(BaseModel):
 
 @dataclass(frozen=True)
 class RawDocumentStage:
-    """Each document's PDF: the bytes it was registered with, readable, not encrypted, not too long."""
+    """Each document's PDF: the bytes it was registered with, readable, not encrypted, of ``max_pages`` at most."""
 
     store: ArtifactStore
     documents: DocumentStore
+    max_pages: int = MAX_PAGES
 
     def plan(self, document_ids: Sequence[str]) -> list[Work]:
         return [self._work(document_id) for document_id in document_ids]
@@ -82,32 +91,36 @@ class RawDocumentStage:
 
         async def compute(folder: Path) -> Outcome:
             pdf = self.documents.pdf(document.id)
-            inspection = await asyncio.to_thread(_inspected, document, pdf)
+            inspection = await asyncio.to_thread(_inspected, document, pdf, self.max_pages)
             write_json(folder / "document.json", document.model_dump(mode="json"))
             return Outcome(
-                value={"n_pages": inspection.n_pages, "bytes": document.bytes, "repaired": inspection.repaired}
+                value={
+                    "n_pages": inspection.n_pages,
+                    "bytes": document.bytes,
+                    "repaired": inspection.repaired,
+                    "warnings": list(inspection.warnings),
+                }
             )
 
         return Work(uid=document.id, key=key, compute=compute)
 
 
-def _inspected(document: Document, pdf: Path) -> Inspection:
+def _inspected(document: Document, pdf: Path, max_pages: int) -> Inspection:
     """Raises DocumentError for bytes that changed and for a PDF whose pages cannot be had."""
-    again = f"Delete {pdf.parent} and add the PDF again: deepchart documents add FILE.pdf --id {document.id}."
+    again = add_again(pdf, document)
+    name = f"{document.id} ({document.file_name})"
     if sha256_file(pdf) != document.sha256:
-        raise DocumentError(f"{pdf} is no longer the file that was registered (its hash differs).", remedy=again)
-    inspection = inspect_pdf(pdf)
+        raise changed_pdf(pdf, document)
+    inspection = inspect_pdf(pdf, max_pages=max_pages)
     if inspection.needs_password:
-        raise DocumentError(
-            f"{document.id} ({document.file_name}) is encrypted.", remedy=f"Remove its password. {again}"
-        )
+        raise DocumentError(f"{name} is encrypted.", remedy=f"Remove its password. {again}")
     if inspection.error is not None or inspection.n_pages == 0:
         reason = (inspection.error or "it has no pages").rstrip(".")
-        raise DocumentError(f"{document.id} ({document.file_name}) is damaged: {reason}.", remedy=again)
-    if inspection.n_pages > MAX_PAGES:
+        raise DocumentError(f"{name} is damaged: {reason}.", remedy=again)
+    if inspection.n_pages > max_pages:
         raise DocumentError(
-            f"{document.id} ({document.file_name}) has {inspection.n_pages} pages, {MAX_PAGES} at most are read.",
-            remedy="Split it and add the parts.",
+            f"{name} has {inspection.n_pages} pages, {max_pages} at most are read.",
+            remedy="Split it and add the parts, or set DEEPCHART_MAX_PAGES higher.",
         )
     return inspection
 
@@ -116,24 +129,30 @@ def _inspected(document: Document, pdf: Path) -> Inspection:
 class OcrContextStage:
     """Each document as markdown with tables, every page accounted for.
 
-    ``engine`` is auto, text-layer or rapidocr. ``workers`` children read at once; a page may take
-    ``page_timeout_s`` seconds. ``plan`` raises ConfigurationError for an engine that cannot be had.
+    ``plan`` raises ConfigurationError for an ``engine`` that cannot be had; ``options`` change no reading.
     """
 
     store: ArtifactStore
     documents: DocumentStore
-    engine: str = "auto"
-    workers: int = 1
-    page_timeout_s: float = ITEM_TIMEOUT_S
+    engine: EngineConfig | str = "auto"
+    options: ReadingOptions = DEFAULT_OPTIONS
+    max_pages: int = MAX_PAGES
 
     def plan(self, document_ids: Sequence[str], progress: Progress | None = None) -> list[Work]:
         identity = engine_identity(self.engine)
         return [self._work(document_id, identity, progress) for document_id in document_ids]
 
     def run(self, document_id: str, progress: Progress | None = None) -> StepSummary:
-        """``progress`` counts pages."""
+        """``progress`` counts pages, those of an interrupted run with them."""
         step = Step(asset=OCR_CONTEXTS, partition=(document_id,), scope=())
-        return run_step(self.store, step, self.plan([document_id], progress))
+        (work,) = self.plan([document_id], progress)
+        summary = run_step(self.store, step, [work])
+        if not summary.n_error:
+            self._checkpoints(document_id, work.key).remove()
+        return summary
+
+    def _checkpoints(self, document_id: str, key: InputKey) -> PageCheckpoints:
+        return PageCheckpoints.of(self.store.root / OCR_CONTEXTS, document_id, key.digest)
 
     def _work(self, document_id: str, identity: EngineIdentity, progress: Progress | None) -> Work:
         document = self.documents.get(document_id)
@@ -149,8 +168,17 @@ class OcrContextStage:
         if blocked is not None:
             return Work(uid=document.id, key=key, blocked=blocked)
 
+        checkpoints = self._checkpoints(document.id, key)
+
         async def compute(folder: Path) -> Outcome:
-            return await asyncio.to_thread(self._read, document, n_pages, identity, folder, progress)
+            stop = threading.Event()
+            try:
+                pages = await asyncio.to_thread(self._pages, document, n_pages, checkpoints)
+                readings = await asyncio.to_thread(pages.read, progress, stop)
+            except asyncio.CancelledError:
+                stop.set()  # the thread is waited for: it ends its children and itself
+                raise
+            return await asyncio.to_thread(_written, document, identity, readings, folder)
 
         return Work(uid=document.id, key=key, compute=compute)
 
@@ -167,51 +195,33 @@ class OcrContextStage:
             )
         return int(str(raw.value["n_pages"])), None
 
-    def _read(
-        self, document: Document, n_pages: int | None, identity: EngineIdentity, folder: Path, progress: Progress | None
-    ) -> Outcome:
+    def _pages(self, document: Document, n_pages: int | None, checkpoints: PageCheckpoints) -> DocumentPages:
         pdf = self.documents.pdf(document.id)
         # A registered document can be read on its own: what raw_documents would have checked is checked here.
-        n_pages = n_pages or _inspected(document, pdf).n_pages
-        reader = PdfReader(
-            pdf=pdf,
-            engine=self.engine,
-            figures=_has_figures(document),
-            workers=self.workers,
-            page_timeout_s=self.page_timeout_s,
-        )
-        readings = reader.read(range(1, n_pages + 1), _page_counter(progress, n_pages))
-        if all(reading.error for reading in readings):
-            raise DocumentError(f"no page of {document.id} could be read; page 1: {readings[0].error}")
-        summary = _summary(document, identity, readings)
-        _write_context(folder, readings, summary)
-        return Outcome(
-            value={
-                "n_pages": summary.n_pages,
-                "n_page_errors": len(summary.page_errors),
-                "n_numbers": summary.n_numbers,
-            },
-            observations={"page_seconds": round(sum(reading.seconds for reading in readings), 3)},
-        )
+        n_pages = n_pages or _inspected(document, pdf, self.max_pages).n_pages
+        reader = PdfReader(pdf=pdf, engine=self.engine, figures=_has_figures(document), options=self.options)
+        return DocumentPages(document, n_pages, reader, checkpoints)
+
+
+def _written(document: Document, identity: EngineIdentity, readings: Sequence[PageReading], folder: Path) -> Outcome:
+    summary = _summary(document, identity, readings)
+    _write_context(folder, readings, summary)
+    return Outcome(
+        value={
+            "n_pages": summary.n_pages,
+            "n_page_errors": len(summary.page_errors),
+            "n_numbers": summary.n_numbers,
+        },
+        observations={
+            "page_seconds": round(sum(reading.seconds for reading in readings), 3),
+            "engines": {name: asdict(spent) for name, spent in seconds_by_engine(readings).items()},
+        },
+    )
 
 
 def _has_figures(document: Document) -> bool:
     """Papers and reports; in filings, rules and shaded rows of tables would pass for figures."""
     return document.domain is not Domain.FINANCE
-
-
-def _page_counter(progress: Progress | None, n_pages: int) -> Callable[[PageReading], None]:
-    lock = threading.Lock()
-    done = 0
-
-    def count(_: PageReading) -> None:
-        nonlocal done
-        with lock:
-            done += 1
-            if progress:
-                progress(done, n_pages)
-
-    return count
 
 
 def _summary(document: Document, identity: EngineIdentity, readings: Sequence[PageReading]) -> DocumentSummary:
@@ -225,11 +235,17 @@ def _summary(document: Document, identity: EngineIdentity, readings: Sequence[Pa
         n_numbers=sum(reading.n_numbers for reading in readings),
         pages_by_engine=dict(sorted(Counter(reading.engine for reading in readings if reading.error is None).items())),
         page_errors={reading.number: reading.error for reading in readings if reading.error is not None},
+        engine_failures=_engine_failures(readings),
         statements=statements.pages,
         statement_years=statements.years,
         fiscal_years=statements.fiscal_years,
         unit=statements.unit,
     )
+
+
+def _engine_failures(readings: Sequence[PageReading]) -> dict[str, int]:
+    failed = Counter(engine for reading in readings for engine in {failure.engine for failure in reading.tried})
+    return dict(sorted(failed.items()))
 
 
 def _write_context(folder: Path, readings: Sequence[PageReading], summary: DocumentSummary) -> None:
@@ -259,6 +275,7 @@ def _write_context(folder: Path, readings: Sequence[PageReading], summary: Docum
     write_json_lines(folder / "pages.jsonl", [_page_row(reading) for reading in readings])
     write_json_lines(folder / "lines.jsonl", lines)
     write_json(folder / "summary.json", summary.model_dump(mode="json"))
+    write_json(folder / QUALITY_NAME, measure(readings).model_dump(mode="json"))
 
 
 def _page_row(reading: PageReading) -> JsonValue:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -22,3 +24,25 @@ def load_mupdf() -> Any:
     mupdf = import_module("pymupdf")
     mupdf.TOOLS.mupdf_display_errors(False)
     return mupdf
+
+
+@contextmanager
+def displayed(pdf: PdfDocument, number: int) -> Iterator[PdfPage]:
+    """Page ``number`` (from 1) as a reader sees it: MuPDF gives the boxes of a turned page as if it were not.
+
+    A turned page is drawn, turned, onto an unturned page of a document of its own.
+    """
+    page = pdf[number - 1]
+    turn = page.rotation
+    if not turn:
+        yield page
+        return
+    width, height = page.rect.width, page.rect.height
+    page.set_rotation(0)  # else its crop box is taken for that of the turned page
+    try:
+        with load_mupdf().open() as copy:
+            upright = copy.new_page(width=width, height=height)
+            upright.show_pdf_page(upright.rect, pdf, number - 1, rotate=-turn, keep_proportion=False)
+            yield upright
+    finally:
+        page.set_rotation(turn)

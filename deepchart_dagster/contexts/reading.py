@@ -1,23 +1,43 @@
 """All pages of a PDF, read in child processes: every page ends up read, blank or in error by name.
 
-Pages go to children in batches. A child that dies or hangs costs the page it was reading, which is tried
-once more alone; the pages after it go to a new child. Readings come page by page, so that a checkpoint
-can take each one as it comes.
+Readings come page by page as they are finished, so that a checkpoint can take each one as it comes; how the
+children share the pages is contexts.crew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import os
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deepchart_dagster.contexts.children import ITEM_TIMEOUT_S, ChildFailedError, run_child
-from deepchart_dagster.contexts.readings import READING, PageReading
-from deepchart_dagster.errors import DocumentError
+from deepchart_dagster.contexts.children import ITEM_TIMEOUT_S, MEMORY_MB
+from deepchart_dagster.contexts.crew import Crew, CrewPlan, OnPage
+from deepchart_dagster.contexts.engines import EngineConfig
+from deepchart_dagster.contexts.engines.config import as_config
+from deepchart_dagster.contexts.readings import PageReading
 
-# A child is ended after this many pages: OCR engines only ever grow.
-BATCH_PAGES = 20
+# OCR engines only ever grow.
+PAGES_PER_CHILD = 40
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How pages are read; none of it changes what is read of a page that can be.
+
+    ``workers`` children read at once (None: as many as there are processor cores). A page may take
+    ``page_timeout_s`` seconds, a child ``memory_mb`` of address space; it is ended after ``pages_per_child``
+    pages read by OCR, or ten times as many from the text layer.
+    """
+
+    workers: int | None = None
+    page_timeout_s: float = ITEM_TIMEOUT_S
+    pages_per_child: int = PAGES_PER_CHILD
+    memory_mb: int = MEMORY_MB
+
+
+DEFAULT_OPTIONS = ReadingOptions()
 
 
 @dataclass(frozen=True)
@@ -25,54 +45,30 @@ class PdfReader:
     """How a PDF is read; ``figures`` keeps text inside figures apart (contexts.figures)."""
 
     pdf: Path
-    engine: str
+    engine: EngineConfig | str
     figures: bool = False
-    workers: int = 1
-    page_timeout_s: float = ITEM_TIMEOUT_S
+    options: ReadingOptions = DEFAULT_OPTIONS
 
-    def read(self, pages: Sequence[int], on_page: Callable[[PageReading], None] | None = None) -> list[PageReading]:
+    def read(self, pages: Sequence[int]) -> list[PageReading]:
         """One reading for each of ``pages``, in their order. Raises DocumentError where no child starts."""
-        batches = [pages[at : at + BATCH_PAGES] for at in range(0, len(pages), BATCH_PAGES)]
+        found: dict[int, PageReading] = {}
+        self.read_each(pages, lambda reading: found.update({reading.number: reading}))
+        return [found[page] for page in pages]
 
-        def read(batch: Sequence[int]) -> list[PageReading]:
-            readings = []
-            for reading in self._batch(batch):
-                readings.append(reading)
-                if on_page:
-                    on_page(reading)
-            return readings
+    def read_each(self, pages: Sequence[int], on_page: OnPage, stop: threading.Event | None = None) -> None:
+        """``on_page`` gets one reading for each of ``pages``, one at a time, in the order in which they are finished.
 
-        with ThreadPoolExecutor(max_workers=max(1, self.workers)) as pool:
-            return [reading for readings in pool.map(read, batches) for reading in readings]
-
-    def _batch(self, pages: Sequence[int]) -> Iterator[PageReading]:
-        left = list(pages)
-        while left:
-            try:
-                for answer in self._child(left):
-                    yield READING.validate_python(answer)
-                    left.pop(0)
-            except ChildFailedError as failure:
-                if not failure.started:
-                    raise DocumentError(
-                        f"{self.pdf}: pages cannot be read with {self.engine}: {failure.reason}.",
-                        remedy="Run deepchart doctor.",
-                    ) from failure
-                yield self._alone(left.pop(0))
-
-    def _alone(self, page: int) -> PageReading:
-        """A page that ended its child, once more by itself."""
-        try:
-            return READING.validate_python(next(self._child([page])))
-        except ChildFailedError as failure:
-            return PageReading(number=page, engine=self.engine, error=failure.reason)
-
-    def _child(self, pages: Sequence[int]) -> Iterator[dict[str, object]]:
-        task = {
-            "do": "read",
-            "pdf": str(self.pdf),
-            "pages": list(pages),
-            "engine": self.engine,
-            "figures": self.figures,
-        }
-        return run_child(task, item_timeout_s=self.page_timeout_s)
+        ``stop`` ends the children at once. Raises DocumentError where no child starts, and what ``on_page`` raises.
+        """
+        options = self.options
+        workers = max(1, min(options.workers or os.cpu_count() or 1, len(pages)))
+        plan = CrewPlan(
+            pdf=self.pdf,
+            engine=as_config(self.engine).for_workers(workers),
+            figures=self.figures,
+            workers=workers,
+            page_timeout_s=options.page_timeout_s,
+            pages_per_child=options.pages_per_child,
+            memory_mb=options.memory_mb,
+        )
+        Crew(plan, on_page, stop or threading.Event()).read(pages)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from deepchart_dagster.contexts.layout import PageLine
-from deepchart_dagster.contexts.model import Page
+from deepchart_dagster.contexts.model import EngineFailure, Page
 
 _TAG = re.compile(r"<[^>]+>")
 
@@ -18,7 +18,11 @@ class PageReading:
     """One page. ``top_rows`` are the rows of its upper half as they stand, for finding titles.
 
     ``error`` is set, and ``lines`` empty, where the page could not be read. A page without lines and
-    without error is blank.
+    without error is blank. ``tried`` are the engines that failed on it, in order: an error of the page
+    names all of them, with the last one as ``engine``.
+
+    ``text_layer_numbers`` are the numbers of the page's own text, in its order, where another engine than
+    text-layer read it and it has text of its own; None otherwise.
     """
 
     number: int
@@ -27,6 +31,8 @@ class PageReading:
     lines: tuple[PageLine, ...] = ()
     top_rows: tuple[str, ...] = ()
     error: str | None = None
+    tried: tuple[EngineFailure, ...] = ()
+    text_layer_numbers: tuple[str, ...] | None = None
 
     @property
     def n_numbers(self) -> int:
@@ -49,6 +55,7 @@ class PageReading:
             n_numbers=self.n_numbers,
             seconds=round(self.seconds, 3),
             error=self.error,
+            tried=self.tried,
         )
 
 
@@ -57,12 +64,16 @@ READING = TypeAdapter(PageReading)
 
 @dataclass(frozen=True)
 class Inspection:
-    """What is known of a PDF before any page is read. ``repaired``: damaged, but its pages were found."""
+    """What is known of a PDF before any page is read. ``repaired``: damaged, but its pages were found.
+
+    ``warnings`` name what it carries besides pages and is not looked at: programs, files.
+    """
 
     n_pages: int
     needs_password: bool
     repaired: bool
     error: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 INSPECTION = TypeAdapter(Inspection)

@@ -13,6 +13,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts.loaded import OcrContext, load_context
 from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
+from deepchart_dagster.contexts.reading import ReadingOptions
 from deepchart_dagster.contexts.variants import ContextVariantStage
 
 
@@ -47,7 +48,7 @@ class Room:
         return ContextVariantStage(self.store, self.library, self.documents, self.evidence)
 
     def ocr(self, engine: str = "text-layer") -> OcrContextStage:
-        return OcrContextStage(self.store, self.documents, engine=engine, workers=2)
+        return OcrContextStage(self.store, self.documents, engine=engine, options=ReadingOptions(workers=2))
 
     def read(self, pdf: Path, domain: Domain = Domain.FINANCE, engine: str = "text-layer") -> tuple[str, StepSummary]:
         """Register, check and read a PDF."""

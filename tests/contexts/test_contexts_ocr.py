@@ -14,7 +14,7 @@ from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts import engines
 from deepchart_dagster.contexts.children import inspect_pdf
 from deepchart_dagster.contexts.layout import lay_out
-from deepchart_dagster.contexts.reading import PdfReader
+from deepchart_dagster.contexts.reading import PdfReader, ReadingOptions
 from deepchart_dagster.contexts.show import describe
 from deepchart_dagster.contexts.words import Word
 from deepchart_dagster.errors import ConfigurationError, UpstreamError, UsageError
@@ -51,7 +51,13 @@ def test_a_filing_is_read_into_its_four_files(room: Room, tmp_path: Path) -> Non
         "n_page_errors": 0,
         "n_numbers": summary.results[0].value["n_numbers"],
     }
-    assert set(summary.results[0].files) == {"document.md", "pages.jsonl", "lines.jsonl", "summary.json"}
+    assert set(summary.results[0].files) == {
+        "document.md",
+        "pages.jsonl",
+        "lines.jsonl",
+        "summary.json",
+        "quality.json",
+    }
     folder = room.store.folder("ocr_contexts", (), document)
     markdown = (folder / "document.md").read_text().split("\n")
     for row in map(json.loads, (folder / "lines.jsonl").read_text().splitlines()):
@@ -232,7 +238,9 @@ def test_a_page_that_takes_too_long_is_that_pages_error(tmp_path: Path) -> None:
     pdf.update_stream(page.get_contents()[0], slow)
     pdf.new_page().insert_text((60, 120), PROSE)
     pdf.save(str(tmp_path / "slow.pdf"), deflate=True)
-    readings = PdfReader(pdf=tmp_path / "slow.pdf", engine="text-layer", page_timeout_s=1.0).read([1, 2, 3])
+    readings = PdfReader(
+        pdf=tmp_path / "slow.pdf", engine="text-layer", options=ReadingOptions(page_timeout_s=1.0)
+    ).read([1, 2, 3])
     assert [reading.number for reading in readings] == [1, 2, 3]
     assert [reading.error for reading in readings] == [None, "no answer after 1 s", None]
 

@@ -1,0 +1,145 @@
+"""The pages of one PDF as a child process reads them: asked for one at a time, each answered for.
+
+The parent asks with {"page": n, "without": [engine…]} (engines that failed on the page before). Answers:
+
+    {"at": engine}                        the engine that is about to work; a crash after it is that engine's
+    {"reading": PageReading, "cpu": s}    the page, read, blank or in error; s: processor seconds
+    {"none_left": reason}                 no engine is left for the page
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from deepchart_dagster.contexts.engines import (
+    TEXT_LAYER,
+    EngineConfig,
+    EngineReader,
+    NoEngineLeft,
+    PageReader,
+    UnreadablePageError,
+    choose_reader,
+)
+from deepchart_dagster.contexts.figures import figure_regions, lay_out_with_figures
+from deepchart_dagster.contexts.layout import PageLine, lay_out
+from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, displayed, load_mupdf
+from deepchart_dagster.contexts.readings import READING, PageReading
+from deepchart_dagster.contexts.words import Word, clean_words, numbers_in, rows_of
+
+_TOP_SHARE = 0.5
+_TOP_ROWS = 16
+
+_mupdf = load_mupdf()
+
+
+@dataclass
+class ReadingSession:
+    """An open PDF and the engines that its pages have needed so far."""
+
+    pdf: PdfDocument
+    engine: EngineConfig
+    figures: bool
+    _readers: dict[frozenset[str], PageReader] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        """Load the first engine, so that one that cannot be had is no page's fault."""
+        self._reader(frozenset())
+
+    def answers(self, asked: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for question in asked:
+            yield from self._page(int(question["page"]), frozenset(question["without"]))
+
+    def _page(self, number: int, without: frozenset[str]) -> Iterator[dict[str, Any]]:
+        try:
+            reader = self._reader(without)
+        except NoEngineLeft as error:
+            yield {"none_left": _reason(error)}
+            return
+        attempt = _Attempt(number, reader.name)
+        try:
+            with displayed(self.pdf, number) as page:
+                yield {"at": attempt.engine}  # looking at a page can end a process as well
+                _mupdf.TOOLS.reset_mupdf_warnings()
+                engine = reader.route(page)
+                attempt.engine = engine.name
+                yield {"at": attempt.engine}
+                reading = self._reading(page, attempt, engine)
+        except Exception as error:  # noqa: BLE001 - whatever a library raises for a page is that page's error
+            reading = attempt.error(_reason(error))
+        yield {"reading": READING.dump_python(reading, mode="json"), "cpu": time.process_time() - attempt.begun_cpu}
+
+    def _reader(self, without: frozenset[str]) -> PageReader:
+        if without not in self._readers:
+            self._readers[without] = choose_reader(self.engine, without=without)
+        return self._readers[without]
+
+    def _reading(self, page: PdfPage, attempt: _Attempt, engine: EngineReader) -> PageReading:
+        words: list[Word] = []
+        if engine.kind == "blocks":
+            lines = engine.blocks(page)
+            top_rows = _top_lines(lines, _TOP_SHARE * page.rect.height)
+        else:
+            words = clean_words(engine.words(page))
+            lines = self._laid_out(page, words)
+            top_rows = _top_rows(words, _TOP_SHARE * page.rect.height)
+        if not lines:
+            _refuse_lost_content()
+        return PageReading(
+            number=attempt.number,
+            engine=engine.name,
+            seconds=attempt.seconds,
+            lines=tuple(lines),
+            top_rows=top_rows,
+            text_layer_numbers=None if engine.name == TEXT_LAYER else _text_layer_numbers(page),
+        )
+
+    def _laid_out(self, page: PdfPage, words: list[Word]) -> list[PageLine]:
+        if self.figures:
+            return lay_out_with_figures(words, page.rect.width, figure_regions(page))
+        return lay_out(words, page.rect.width)
+
+
+@dataclass
+class _Attempt:
+    """At one page; ``engine`` is the one at work."""
+
+    number: int
+    engine: str
+    begun: float = field(default_factory=time.monotonic)
+    begun_cpu: float = field(default_factory=time.process_time)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+    def error(self, reason: str) -> PageReading:
+        return PageReading(self.number, self.engine, self.seconds, error=reason)
+
+
+def _top_rows(words: list[Word], half: float) -> tuple[str, ...]:
+    top = [word for word in words if word.middle < half]
+    return tuple(row.text for row in rows_of(top)[:_TOP_ROWS])
+
+
+def _top_lines(lines: list[PageLine], half: float) -> tuple[str, ...]:
+    return tuple(line.markdown for line in lines if not line.is_table and line.box[1] < half)[:_TOP_ROWS]
+
+
+def _refuse_lost_content() -> None:
+    """A page that looks blank only because MuPDF could not read its content is no blank page."""
+    warnings = _mupdf.TOOLS.mupdf_warnings(reset=True)
+    if warnings:
+        raise UnreadablePageError(f"its content is damaged ({warnings.splitlines()[-1]})")
+
+
+def _text_layer_numbers(page: PdfPage) -> tuple[str, ...] | None:
+    """Numbers of the page's own text, in the order in which it holds them; None where it holds no text."""
+    words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
+    return tuple(number for word in words for number in numbers_in(word.text)) if words else None
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).strip() or type(error).__name__
