@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
 
 _Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
 
 
 def run_until_done(work: Coroutine[Any, Any, _Result]) -> _Result:
@@ -50,3 +51,20 @@ async def _cancelled_by(
     for number in numbers:
         loop.add_signal_handler(number, cancel, number)
     return await work
+
+
+async def in_thread(
+    function: Callable[_Arguments, _Result], *args: _Arguments.args, **kwargs: _Arguments.kwargs
+) -> _Result:
+    """``asyncio.to_thread`` for what writes files: a request to end goes on only when the thread has ended.
+
+    A thread cannot be cancelled; one that is left behind would write into a folder that is being removed.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.exception()  # taken note of: the request to end is what counts
+        raise

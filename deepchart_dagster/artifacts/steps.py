@@ -16,7 +16,7 @@ from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import remove_leftovers
-from deepchart_dagster.artifacts.interrupts import run_until_done
+from deepchart_dagster.artifacts.interrupts import in_thread, run_until_done
 from deepchart_dagster.artifacts.results import (
     InstanceResult,
     Outcome,
@@ -194,7 +194,7 @@ async def _compute(store: ArtifactStore, step: Step, work: Work) -> InstanceResu
         outcome = await _attempt(work, folder)
         if outcome.status is Status.ERROR:
             _empty(folder)
-        files = await asyncio.to_thread(hash_outputs, folder)
+        files = await in_thread(hash_outputs, folder)
         result = InstanceResult(
             asset=step.asset,
             scope=step.scope,

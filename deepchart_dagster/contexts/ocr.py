@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_file
 from deepchart_dagster.artifacts.files import write_json, write_json_lines, write_text
+from deepchart_dagster.artifacts.interrupts import in_thread
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -32,6 +33,7 @@ from deepchart_dagster.contexts.checkpoints import PageCheckpoints
 from deepchart_dagster.contexts.children import inspect_pdf
 from deepchart_dagster.contexts.document_pages import DocumentPages, add_again, changed_pdf
 from deepchart_dagster.contexts.engines import EngineConfig, EngineIdentity, engine_identity
+from deepchart_dagster.contexts.figures import FIGURES_VERSION
 from deepchart_dagster.contexts.layout import LAYOUT_VERSION
 from deepchart_dagster.contexts.model import StatementName
 from deepchart_dagster.contexts.quality import QUALITY_NAME, measure, seconds_by_engine
@@ -160,7 +162,7 @@ class OcrContextStage:
             version=OCR_CONTEXT_VERSION,
             layout=LAYOUT_VERSION,
             statements=STATEMENTS_VERSION if document.domain is Domain.FINANCE else None,
-            figures=_has_figures(document),
+            figures=FIGURES_VERSION if _has_figures(document) else None,
             document=document.sha256,
             **identity.parts,
         )
@@ -178,7 +180,7 @@ class OcrContextStage:
             except asyncio.CancelledError:
                 stop.set()  # the thread is waited for: it ends its children and itself
                 raise
-            return await asyncio.to_thread(_written, document, identity, readings, folder)
+            return await in_thread(_written, document, identity, readings, folder)
 
         return Work(uid=document.id, key=key, compute=compute)
 

@@ -11,7 +11,6 @@ notes why each document is there; ``provenance/`` says of every line where it co
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -21,6 +20,7 @@ from pydantic import JsonValue
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_file
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import write_bytes, write_json
+from deepchart_dagster.artifacts.interrupts import in_thread
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -85,7 +85,7 @@ class ContextVariantStage:
             return Work(uid=query.uid, key=InputKey.of(**parts), blocked=error)
 
         async def compute(folder: Path) -> Outcome:
-            return await asyncio.to_thread(self._build, query, split, folder, last)
+            return await in_thread(self._build, query, split, folder, last)
 
         return Work(uid=query.uid, key=InputKey.of(**parts), compute=compute)
 

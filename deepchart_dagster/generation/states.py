@@ -16,6 +16,7 @@ from pydantic import JsonValue, ValidationError
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import write_bytes
 from deepchart_dagster.artifacts.inputs import output_file, read_output, usable_result
+from deepchart_dagster.artifacts.interrupts import in_thread
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore, materialize_command
@@ -130,7 +131,7 @@ class PredictedStateStage:
         async with gates.calls:
             # Reading and counting a long context takes seconds: other instances go on meanwhile.
             stated = await asyncio.to_thread(self.request, instance, model)
-            await asyncio.to_thread(write_messages, folder, stated.request.messages, stated.given.record())
+            await in_thread(write_messages, folder, stated.request.messages, stated.given.record())
             asked = await asking.ask(stated.request, folder)
         del stated  # a long context would otherwise stay in memory while its program waits for its turn
         attempt = await asking.run(asked)

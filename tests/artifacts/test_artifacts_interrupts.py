@@ -6,13 +6,14 @@ import asyncio
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from deepchart_dagster.artifacts.canonical import InputKey
-from deepchart_dagster.artifacts.interrupts import run_until_done
+from deepchart_dagster.artifacts.interrupts import in_thread, run_until_done
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.artifacts.steps import Step, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -134,3 +135,35 @@ def test_a_step_keeps_what_was_done(tmp_path: Path, number: signal.Signals) -> N
     summary = run_step(store, step, works(None))
     assert computed == ["a", "b", "c"]
     assert (summary.n_reused, summary.n_computed) == (1, 2)
+
+
+def test_a_thread_that_writes_has_ended_before_its_folder_is_removed(tmp_path: Path, number: signal.Signals) -> None:
+    ended = threading.Event()
+
+    def write(folder: Path) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(0.3)
+        folder.mkdir(exist_ok=True)  # what a write into a folder that was removed would do
+        (folder / "late.txt").write_text("late", encoding="utf-8")
+        ended.set()
+
+    async def compute(folder: Path) -> Outcome:
+        await in_thread(write, folder)
+        return Outcome()
+
+    with pytest.raises(Ended):
+        run_step(
+            ArtifactStore(tmp_path),
+            Step("things", ("p",), ("p",)),
+            [Work(uid="a", key=InputKey.of(uid="a"), compute=compute)],
+        )
+    assert ended.is_set()
+    assert list((tmp_path / "things/p").iterdir()) == []
+
+
+def test_what_fails_in_a_thread_is_told() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(in_thread(fail))
