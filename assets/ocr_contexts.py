@@ -6,9 +6,11 @@ from assets.outcome import materialized, no_errors_check
 from deepchart_dagster.artifacts.steps import StepSummary
 from deepchart_dagster.contexts.ocr import OCR_CONTEXT_VERSION
 from deepchart_dagster.contexts.show import ContextDescription, describe
+from deepchart_dagster.contexts.progress import listening, spaced
 from deepchart_dagster.partitions import documents
 from resources import OcrEngineResource, StorageResource, open_workbench
 
+_LOG_EVERY_S = 15.0
 PAGES_READ = "every_page_read"
 _LISTED = 20
 
@@ -35,7 +37,8 @@ def ocr_contexts(
 ) -> dg.MaterializeResult:
     with open_workbench(storage, ocr) as bench:
         document_id = context.partition_key
-        summary = bench.ocr_contexts().run(document_id)
+        with listening(spaced(context.log.info, _LOG_EVERY_S)):
+            summary = bench.ocr_contexts().run(document_id)
         description = None if summary.n_error else describe(bench.artifacts, document_id)
         return materialized(
             summary,

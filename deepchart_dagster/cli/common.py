@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:  # `deepchart --help` reads this module too, and waits for no room
+    from deepchart_dagster.contexts.progress import PageProgress
     from deepchart_dagster.settings import Settings
     from deepchart_dagster.workbench import Workbench
 
@@ -107,6 +108,23 @@ class ProgressBar:
         filled = width * done // max(1, total)
         end = "\n" if done >= total else ""
         click.echo(f"\r{self._label} [{'#' * filled}{'.' * (width - filled)}] {done}/{total}{end}", err=True, nl=False)
+
+
+class PageBar:
+    """Pages of a document, their pace and the time left, on stderr, only where it is a terminal."""
+
+    _WIDTH = 24
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+
+    def __call__(self, document_id: str, progress: PageProgress) -> None:
+        if not self._shown:
+            return
+        filled = self._WIDTH * progress.done // max(1, progress.total)
+        bar = "#" * filled + "." * (self._WIDTH - filled)
+        end = "\n" if progress.done >= progress.total else ""
+        click.echo(f"\r{document_id} [{bar}] {progress.as_text()}\x1b[K{end}", err=True, nl=False)
 
 
 def exit_with_errors(n_error: int) -> None:

@@ -9,6 +9,7 @@ import click
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import (
+    PageBar,
     common_options,
     emit,
     exit_with_errors,
@@ -45,6 +46,7 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
     Example: deepchart contexts build --document 10k_apple_2022 --engine text-layer
     """
     from deepchart_dagster.cli.runs import Runs
+    from deepchart_dagster.contexts.progress import listening
 
     settings = settings_for(storage, ocr_engine=engine)
     with workbench(storage, ocr_engine=engine) as bench:
@@ -57,7 +59,8 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
     rows: list[Materialized] = []
     failures: list[DeepChartError] = []
     for document in wanted:
-        outcome = runs.materialize(["raw_documents", "ocr_contexts"], document)
+        with listening(PageBar()):
+            outcome = runs.materialize(["raw_documents", "ocr_contexts"], document)
         rows += outcome.rows
         if outcome.failure:
             failures.append(outcome.failure)

@@ -33,7 +33,10 @@ class PageCheckpoints:
         return cls(asset_folder / _FOLDER / document_id / key)
 
     def resume(self, n_pages: int) -> set[int]:
-        """Pages from 1 to ``n_pages`` that need not be read again; what cannot be used is removed."""
+        """Pages from 1 to ``n_pages`` that need not be read again; what cannot be used is removed.
+
+        A page in error is read again: whatever interrupted the reading may have been its cause.
+        """
         with storage_errors(self.folder, "write"):
             self.folder.mkdir(parents=True, exist_ok=True)
             for other in self.folder.parent.iterdir():
@@ -47,11 +50,12 @@ class PageCheckpoints:
         if not path.exists():
             return False
         try:
-            self._load(number)
+            usable = self._load(number).error is None
         except DamagedFile:  # a machine that went down while it was written
+            usable = False
+        if not usable:
             path.unlink(missing_ok=True)
-            return False
-        return True
+        return usable
 
     def keep(self, reading: PageReading) -> None:
         """Raises StorageError. Not synced: what a loss of power leaves half written is read again."""

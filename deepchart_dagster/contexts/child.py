@@ -98,7 +98,7 @@ def _inspection(path: str, max_pages: int | None) -> Inspection:
             return Inspection(
                 n_pages=len(pdf), needs_password=False, repaired=bool(pdf.is_repaired), warnings=carried_along(pdf)
             )
-    except (RuntimeError, ValueError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever MuPDF raises for a file is that file's error
         return Inspection(n_pages=0, needs_password=False, repaired=False, error=_reason(error))
 
 

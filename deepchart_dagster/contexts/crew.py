@@ -180,8 +180,8 @@ class Crew:
 
     def _serve(self, child: Child) -> None:
         """Pages to one child until it is worn out, gone, or there are none."""
-        wear = 0.0
-        while wear < self.plan.pages_per_child and (job := self._take()):
+        wear = 0
+        while wear < self.plan.pages_per_child * _TEXT_PAGES_FOR_ONE and (job := self._take()):
             conversation = _Conversation(child, job, self._announced)
             try:
                 answer = conversation.hold(self.plan.page_timeout_s)
@@ -190,7 +190,7 @@ class Crew:
                     self._retry(job, EngineFailure(engine=conversation.engine, reason=failure.reason), crashed=True)
                 return
             self._settle(job, answer)
-            wear += 1 / _TEXT_PAGES_FOR_ONE if conversation.engine == TEXT_LAYER else 1
+            wear += 1 if conversation.engine == TEXT_LAYER else _TEXT_PAGES_FOR_ONE
 
     def _take(self) -> Job | None:
         with self._changed:

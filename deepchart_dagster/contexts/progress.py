@@ -61,17 +61,34 @@ def _pace(pages_per_second: float) -> str:
 
 
 PageListener = Callable[[str, PageProgress], None]
-_listener: ContextVar[PageListener | None] = ContextVar("page_listener", default=None)
+_listeners: ContextVar[tuple[PageListener, ...]] = ContextVar("page_listeners", default=())
 
 
 @contextmanager
 def listening(listener: PageListener) -> Iterator[None]:
-    """``listener`` hears of every page read in this context: (document id, how far). Called from other threads."""
-    token = _listener.set(listener)
+    """``listener`` hears of every page read inside the block, as others do that listen already.
+
+    It is given the document's id and how far its reading is; called from other threads, one call at a time.
+    """
+    token = _listeners.set((*_listeners.get(), listener))
     try:
         yield
     finally:
-        _listener.reset(token)
+        _listeners.reset(token)
+
+
+def spaced(say: Callable[[str], None], every_s: float) -> PageListener:
+    """A listener that says a line every ``every_s`` seconds at most, and one at a document's end."""
+    last = time.monotonic()
+
+    def tell(document_id: str, progress: PageProgress) -> None:
+        nonlocal last
+        if progress.done < progress.total and time.monotonic() - last < every_s:
+            return
+        last = time.monotonic()
+        say(f"{document_id}: {progress.as_text()}")
+
+    return tell
 
 
 class PageCounter:
@@ -83,7 +100,7 @@ class PageCounter:
         self._resumed = resumed
         self._done = resumed
         self._progress = progress
-        self._listener = _listener.get()
+        self._listeners = _listeners.get()
         self._begun = time.monotonic()
         self._lock = threading.Lock()
 
@@ -92,8 +109,8 @@ class PageCounter:
             self._done += 1
             if self._progress:
                 self._progress(self._done, self._total)
-            if self._listener:
-                self._listener(self._document_id, self.state)
+            for listener in self._listeners:
+                listener(self._document_id, self.state)
 
     @property
     def state(self) -> PageProgress:
