@@ -15,6 +15,8 @@ from deepchart_dagster.contexts.layout import PageLine, lay_out
 from deepchart_dagster.contexts.pdf import PdfPage
 from deepchart_dagster.contexts.words import Word, group_rows
 
+# Bumped when the same words are shared out in another way.
+FIGURES_VERSION = 2
 CAPTION = re.compile(r"(?:Extended Data )?(?:Fig(?:ure|\.)?|Table)\s*\d+", re.IGNORECASE)
 # In points: smaller drawings are rules and boxes; labels of axes stand this far outside the frame.
 _MIN_SIDE = 60.0
@@ -103,7 +105,7 @@ def _share_out(words: Sequence[Word], regions: Sequence[Region]) -> tuple[list[W
         (around if owner is None else inside[owner]).extend(phrase)
         if owner is not None:  # tick labels of two rows: the next row belongs to the figure as well
             reach[owner] = reach[owner].down_to(phrase[0].y1 + _NEXT_ROW * phrase[0].height)
-    around += [word for row in group_rows([word for word in words if not word.turn]) if _is_text(row) for word in row]
+    around += [word for row, is_text in _rows(words) if is_text for word in row]
     for word in words:
         if word.turn:
             owner = _owner(word, [region.grown(_TURNED_REACH) for region in reach])
@@ -113,8 +115,8 @@ def _share_out(words: Sequence[Word], regions: Sequence[Region]) -> tuple[list[W
 
 def _phrases(words: Sequence[Word]) -> Iterator[list[Word]]:
     """Upright words that could be a figure's: row by row, divided at gaps wider than a row is high."""
-    for row in group_rows([word for word in words if not word.turn]):
-        if _is_text(row):
+    for row, is_text in _rows(words):
+        if is_text:
             continue
         phrase = row[:1]
         for word in row[1:]:
@@ -123,6 +125,24 @@ def _phrases(words: Sequence[Word]) -> Iterator[list[Word]]:
                 phrase = []
             phrase.append(word)
         yield phrase
+
+
+def _rows(words: Sequence[Word]) -> Iterator[tuple[list[Word], bool]]:
+    """Rows of upright words, and whether each is a caption or prose: also a paragraph's last, short row is prose."""
+    above: list[Word] = []
+    for row in group_rows([word for word in words if not word.turn]):
+        is_text = _is_text(row) or _continues(row, above)
+        yield row, is_text
+        above = row if is_text else []
+
+
+def _continues(row: Sequence[Word], above: Sequence[Word]) -> bool:
+    """Whether a row of words goes on with the prose above it: same margin, same height, next line, no numbers."""
+    if not above or not all(word.text[0].isalpha() or word.text[0] in "(“\"'" for word in row):
+        return False
+    height = above[0].height
+    near = row[0].y0 - above[0].y1 < 0.6 * height and abs(row[0].height - height) < 0.15 * height
+    return near and abs(row[0].x0 - above[0].x0) < 0.5 * height
 
 
 def _is_text(row: Sequence[Word]) -> bool:

@@ -3,7 +3,8 @@
 The chart is found by its caption: a line that begins with the figure's name ("Figure 3.", "Extended Data
 Fig. 2 |"), and where several do, the one that shares most words with the caption that the record gives, or
 the one that a figure stands beside. On a page with several figures each belongs to the caption that follows
-it, or, where this page sets captions above, to the one before it; text inside the chart goes with the chart.
+it, or, where this page sets captions above, to the one before it; what stands under a table's caption is a
+table. Text inside the chart goes with the chart.
 """
 
 from __future__ import annotations
@@ -161,8 +162,17 @@ def _owners(figures: dict[int, Box], captions: Sequence[ContextLine]) -> dict[in
     below = {number: _nearest(box, captions, above=False) for number, box in figures.items()}
     above = {number: _nearest(box, captions, above=True) for number, box in figures.items()}
     first, second = (below, above) if _serves(below, wanted) or not _serves(above, wanted) else (above, below)
-    chosen = {number: first[number] or second[number] for number in figures}
+    chosen = {number: _chosen(box, first[number], second[number]) for number, box in figures.items()}
     return {number: caption for number, caption in chosen.items() if caption is not None}
+
+
+def _chosen(figure: Box, first: ContextLine | None, second: ContextLine | None) -> ContextLine | None:
+    """The caption on the usual side, unless that on the other is a table's and nearer: rules make tables look drawn."""
+    if first is None or second is None:
+        return first or second
+    is_table = _is_caption(second, "table") and not _is_caption(first, "table")
+    nearer = _distance(figure, second.box or figure) < _distance(figure, first.box or figure)
+    return second if is_table and nearer else first
 
 
 def _serves(owners: dict[int, ContextLine | None], captions: Sequence[ContextLine]) -> bool:

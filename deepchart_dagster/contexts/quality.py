@@ -7,8 +7,9 @@
 
 Where another engine than the text layer read a page that has text of its own, the numbers of both are
 compared, as multisets of their digits: precision is the share of the read numbers that the text layer has,
-recall the share of its numbers that were read; null where nothing was compared. A text layer may be wrong
-itself (a scan's is OCR as well): differing numbers say where to look, not who is right.
+recall the share of its numbers that were read; null where nothing was compared. A page whose text has no
+number is not compared. A text layer may be wrong itself (a scan's is OCR as well) or cover a part of the page
+only: differing numbers say where to look, not who is right.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def measure(readings: Sequence[PageReading]) -> Quality:
     pairs = {
         reading.number: (_digits(reading), Counter(_bare(number) for number in reading.text_layer_numbers))
         for reading in readings
-        if reading.error is None and reading.text_layer_numbers is not None
+        if reading.error is None and reading.text_layer_numbers
     }
     return Quality(
         pages_by_engine=dict(sorted(Counter(one.engine for one in readings if one.error is None).items())),
