@@ -33,6 +33,10 @@ class WordReader(Protocol):
     @property
     def kind(self) -> Literal["words"]: ...
 
+    def load(self) -> None:
+        """Its models, once; reading loads them where this was not called. Raises EngineUnavailableError."""
+        ...
+
     def words(self, page: PdfPage) -> list[Word]:
         """Words with boxes in points, in any order. Raises UnreadablePageError."""
         ...
@@ -45,6 +49,10 @@ class BlockReader(Protocol):
 
     @property
     def kind(self) -> Literal["blocks"]: ...
+
+    def load(self) -> None:
+        """Its models, once; reading loads them where this was not called. Raises EngineUnavailableError."""
+        ...
 
     def blocks(self, page: PdfPage) -> list[PageLine]:
         """Lines in reading order, boxes in points. Raises UnreadablePageError."""

@@ -18,6 +18,8 @@ RAPIDOCR: EngineName = "rapidocr"
 PADDLEOCR: EngineName = "paddleocr"
 PADDLEOCR_VL: EngineName = "paddleocr-vl"
 AUTO = "auto"
+VlPart = Literal["layout", "recognition"]
+VL_PARTS: tuple[VlPart, ...] = ("layout", "recognition")
 # From the best to the last resort, for a page that needs OCR.
 OCR_LADDER: tuple[EngineName, ...] = (PADDLEOCR_VL, PADDLEOCR, RAPIDOCR)
 
@@ -61,6 +63,21 @@ class EngineConfig(BaseModel):
         """The same engine with its share of the cores: children that each use all of them get in each other's way."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return self.model_copy(update={"threads": max(1, cores // max(1, workers))})
+
+    @property
+    def cores(self) -> int | None:
+        """Cores that an engine may use: ``threads``, else what OMP_NUM_THREADS says (onnxruntime does not read it)."""
+        given = os.environ.get("OMP_NUM_THREADS", "")
+        return self.threads or (int(given) if given.isdecimal() and int(given) > 0 else None)
+
+    @property
+    def vl_layout(self) -> bool:
+        """Whether a layout model tells the blocks of a page apart."""
+        return self.vl_download or self.vl_folder("layout") is not None
+
+    def vl_folder(self, part: VlPart) -> Path | None:
+        folder = self.vl_models / part if self.vl_models is not None else None
+        return folder if folder is not None and folder.is_dir() else None
 
     @property
     def vl_configured(self) -> bool:

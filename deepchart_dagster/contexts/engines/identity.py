@@ -18,6 +18,7 @@ from deepchart_dagster.contexts.engines.config import (
     PADDLEOCR_VL,
     RAPIDOCR,
     TEXT_LAYER,
+    VL_PARTS,
     EngineConfig,
     EngineName,
     as_config,
@@ -58,7 +59,8 @@ def engine_identity(config: EngineConfig | str) -> EngineIdentity:
     config = as_config(config)
     engines = ladder(config)
     versions = {name: _version(name) for name in engines}
-    parts: dict[str, JsonValue] = {"engine": config.name, **versions}
+    parts: dict[str, JsonValue] = {"engine": config.name}
+    parts.update({str(name): value for name, value in versions.items()})
     for name in engines:
         if name != TEXT_LAYER:
             parts[f"{name} models"] = dict(_models(name, config))
@@ -119,14 +121,11 @@ def _models(name: EngineName, config: EngineConfig) -> dict[str, JsonValue]:
 
 
 def _vl_models(config: EngineConfig) -> dict[str, JsonValue]:
-    parts: dict[str, JsonValue] = {"recognition": config.vl_model}
-    folders = [
-        folder for folder in ("layout", "recognition") if config.vl_models and (config.vl_models / folder).is_dir()
-    ]
+    parts: dict[str, JsonValue] = {"recognition": config.vl_model, "layout": config.vl_layout}
     if config.vl_models is not None:
+        there = [part for part in VL_PARTS if config.vl_folder(part)]
         needed = () if config.vl_server_url or config.vl_download else ("recognition",)
-        parts.update(_checked(config.vl_models, (*needed, *folders), "DEEPCHART_VL_MODELS", PADDLEOCR_VL))
-    parts["layout"] = "local" if "layout" in folders else "downloaded" if config.vl_download else "none"
+        parts.update(_checked(config.vl_models, (*needed, *there), "DEEPCHART_VL_MODELS", PADDLEOCR_VL))
     return parts
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal
 
 import yaml
 
-from deepchart_dagster.contexts.engines.base import UnreadablePageError
+from deepchart_dagster.contexts.engines.base import EngineUnavailableError
 from deepchart_dagster.contexts.engines.config import PADDLEOCR, EngineConfig
 from deepchart_dagster.contexts.engines.drawing import draw
 from deepchart_dagster.contexts.engines.rapid import ocr_words
@@ -23,25 +24,37 @@ class PaddleOcrReader:
     kind: Literal["words"] = "words"
 
     def __init__(self, config: EngineConfig) -> None:
-        if config.paddle_models is None:
-            raise UnreadablePageError("the engine paddleocr has no model folders")
         self._config = config
-        paddleocr = import_paddleocr()
-        folders = {part: config.paddle_models / part for part in ("det", "rec")}
-        threads = {"intra_op_num_threads": config.threads} if config.threads else {}
-        self._engine = paddleocr.PaddleOCR(
-            text_detection_model_dir=str(folders["det"]),
-            text_detection_model_name=_model_name(folders["det"]),
-            text_recognition_model_dir=str(folders["rec"]),
-            text_recognition_model_name=_model_name(folders["rec"]),
-            use_doc_orientation_classify=False,
-            use_doc_unwarping=False,
-            use_textline_orientation=False,
-            engine="onnxruntime",
-            **({"engine_config": threads} if threads else {}),
-        )
+        self._engine: Any = None
+
+    def load(self) -> None:
+        """Raises EngineUnavailableError."""
+        if self._engine is not None:
+            return
+        if self._config.paddle_models is None:
+            raise EngineUnavailableError("the engine paddleocr has no model folders")
+        try:
+            self._engine = import_paddleocr().PaddleOCR(**self._options(self._config.paddle_models))
+        except Exception as error:  # paddlex raises bare Exceptions for folders that do not fit
+            raise EngineUnavailableError(f"paddleocr cannot be loaded: {' '.join(str(error).split())}") from error
+
+    def _options(self, models: Path) -> dict[str, Any]:
+        options: dict[str, Any] = {
+            "text_detection_model_dir": str(models / "det"),
+            "text_detection_model_name": model_name(models / "det"),
+            "text_recognition_model_dir": str(models / "rec"),
+            "text_recognition_model_name": model_name(models / "rec"),
+            "use_doc_orientation_classify": False,
+            "use_doc_unwarping": False,
+            "use_textline_orientation": False,
+            "engine": "onnxruntime",
+        }
+        if self._config.cores is not None:
+            options["engine_config"] = {"intra_op_num_threads": self._config.cores}
+        return options
 
     def words(self, page: PdfPage) -> list[Word]:
+        self.load()
         drawn = draw(page, self._config.dpi, self._config.max_pixels)
         words: list[Word] = []
         for found in self._engine.predict(drawn.pixels):
@@ -49,13 +62,17 @@ class PaddleOcrReader:
         return words
 
 
-def import_paddleocr() -> Any:
+def import_paddleocr(*, may_download: bool = False) -> Any:
     """paddleocr, kept from asking model hubs whether they can be reached (up to 36 s without network)."""
-    os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
+    if not may_download:
+        os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
     return import_module("paddleocr")
 
 
-def _model_name(folder: Any) -> str:
+def model_name(folder: Path) -> str:
     """As the folder's own inference.yml says: paddleocr refuses a folder under another name."""
-    described = yaml.safe_load((folder / "inference.yml").read_text(encoding="utf-8"))
-    return str(described["Global"]["model_name"])
+    try:
+        described = yaml.safe_load((folder / "inference.yml").read_text(encoding="utf-8"))
+        return str(described["Global"]["model_name"])
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+        raise EngineUnavailableError(f"{folder / 'inference.yml'} does not name its model") from None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
 
+from deepchart_dagster.contexts.engines.base import EngineUnavailableError
 from deepchart_dagster.contexts.engines.config import RAPIDOCR, EngineConfig
 from deepchart_dagster.contexts.engines.drawing import draw
 from deepchart_dagster.contexts.pdf import PdfPage
@@ -21,14 +22,24 @@ class RapidOcrReader:
 
     def __init__(self, config: EngineConfig) -> None:
         self._config = config
-        rapidocr = import_module("rapidocr")  # an extra: not there for whoever checks types without it
+        self._engine: Any = None
+
+    def load(self) -> None:
+        """Raises EngineUnavailableError."""
+        if self._engine is not None:
+            return
         params: dict[str, Any] = {"Global.use_cls": False, "Global.log_level": "error"}
-        if config.threads is not None:
-            params["EngineConfig.onnxruntime.intra_op_num_threads"] = config.threads
+        if self._config.cores is not None:
+            params["EngineConfig.onnxruntime.intra_op_num_threads"] = self._config.cores
             params["EngineConfig.onnxruntime.inter_op_num_threads"] = 1
-        self._engine = rapidocr.RapidOCR(params=params)
+        try:
+            rapidocr = import_module("rapidocr")  # an extra: not there for whoever checks types without it
+            self._engine = rapidocr.RapidOCR(params=params)
+        except Exception as error:  # a broken installation shows in many ways
+            raise EngineUnavailableError(f"rapidocr cannot be loaded: {' '.join(str(error).split())}") from error
 
     def words(self, page: PdfPage) -> list[Word]:
+        self.load()
         drawn = draw(page, self._config.dpi, self._config.max_pixels)
         found = self._engine(drawn.pixels)
         if found.boxes is None or found.txts is None:

@@ -42,9 +42,10 @@ def choose_reader(config: EngineConfig | str, *, without: frozenset[str] = froze
 
 
 class FixedReader:
-    """One engine for every page."""
+    """One engine for every page, loaded at once: where it cannot be had, no page is to blame."""
 
     def __init__(self, reader: EngineReader) -> None:
+        reader.load()
         self._reader = reader
         self.name = reader.name
 

@@ -29,6 +29,9 @@ class TextLayerReader:
     name: str = TEXT_LAYER
     kind: Literal["words"] = "words"
 
+    def load(self) -> None:
+        """Nothing to load."""
+
     def words(self, page: PdfPage) -> list[Word]:
         words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
         if not words and (reason := ocr_reason(page)):
