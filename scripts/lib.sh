@@ -77,10 +77,17 @@ need_browser() {
         die "no Chromium: install one and name it in DEEPCHART_CHROMIUM, or as root: $VENV/bin/playwright install --with-deps --only-shell chromium"
 }
 
+# Chart libraries that HTML charts load: where npm is there they are installed, else `deepchart doctor` says how.
+want_chart_libraries() {
+    command -v npm >/dev/null 2>&1 || return 0
+    "$VENV/bin/deepchart" libraries install >/dev/null ||
+        say "HTML charts will lack their libraries; again later: $VENV/bin/deepchart libraries install"
+}
+
 # set_up EXTRAS: the virtual environment with the locked packages; EXTRAS is "" or "[dev]".
 set_up() {
     local extras=$1 stamp mark="$VENV/.ready-${1//[^a-z]/}"
-    stamp=$(cat pyproject.toml requirements.lock | sha256sum | cut -d' ' -f1)
+    stamp=$(cat pyproject.toml requirements.lock deepchart_dagster/execution/libraries/npm/* | sha256sum | cut -d' ' -f1)
     if [ -f "$mark" ] && [ "$(cat "$mark")" = "$stamp" ]; then return 0; fi
     [ -x "$VENV/bin/python" ] || "$(python_for_venv)" -m venv "$VENV" || die "could not create $VENV"
     "$VENV/bin/python" -m uv --version >/dev/null 2>&1 || "$VENV/bin/python" -m pip install -q uv || die "could not install uv into $VENV"
@@ -92,5 +99,6 @@ set_up() {
     "$VENV/bin/python" -c 'import pathlib, deepchart_dagster.metrics.dbt as dbt
 dbt.ensure_manifest(pathlib.Path("dbt_reports").resolve())' >&2 || die "dbt could not parse dbt_reports"
     need_browser
+    want_chart_libraries
     printf %s "$stamp" >"$mark"
 }

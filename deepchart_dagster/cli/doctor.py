@@ -87,7 +87,8 @@ def _settings_table(settings: dict[str, str]) -> str:
 
 def _examine(bench: Workbench) -> Iterator[Finding]:
     yield from _packages()
-    yield _browser()
+    yield from _browser()
+    yield _chart_libraries()
     yield from _sandbox()
     yield from _configuration(bench)
     yield from _environment()
@@ -108,13 +109,28 @@ def _packages() -> Iterator[Finding]:
             yield Finding(name, "missing", f"extra {extra}", _INSTALL.format(extra=extra), needed=False)
 
 
-def _browser() -> Finding:
-    from deepchart_dagster.execution.doctor import find_browser
+def _browser() -> Iterator[Finding]:
+    from deepchart_dagster.execution.doctor import browser_sandbox, find_browser
 
     state = find_browser()
     if state.found is None:
-        return Finding("Chromium", "missing", "for HTML charts", state.remedy, needed=False)
-    return Finding("Chromium", "ok", f"{state.found.version} ({state.found.path})", needed=False)
+        yield Finding("Chromium", "missing", "for HTML charts", state.remedy, needed=False)
+        return
+    yield Finding("Chromium", "ok", f"{state.found.version} ({state.found.path})", needed=False)
+    sandbox = browser_sandbox(state.found)
+    verdict: Verdict = "ok" if sandbox.on else "missing"
+    yield Finding("Chromium sandbox", verdict, sandbox.reason, sandbox.remedy, needed=False)
+
+
+def _chart_libraries() -> Finding:
+    from deepchart_dagster.execution.doctor import chart_libraries
+
+    state = chart_libraries()
+    if not state.versions:
+        return Finding("chart libraries", "missing", "for HTML charts", state.remedy, needed=False)
+    return Finding(
+        "chart libraries", "ok", f"{len(state.versions)} packages ({state.folder})", state.remedy, needed=False
+    )
 
 
 def _sandbox() -> Iterator[Finding]:

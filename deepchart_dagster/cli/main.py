@@ -31,6 +31,7 @@ _COMMANDS = {
     "documents": "documents",
     "import": "importing",
     "leaderboard": "leaderboard",
+    "libraries": "libraries",
     "materialize": "materialize",
     "models": "models",
     "prompt": "prompt",

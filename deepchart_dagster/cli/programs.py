@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -107,4 +108,5 @@ def _as_json(result: RunResult, drawn: Path | None) -> dict[str, object]:
         "stderr_tail": result.stderr_tail,
         "drawn": str(drawn) if drawn else None,
         "versions": result.versions,
+        "requests": [asdict(request) for request in result.requests],
     }

@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from deepchart_dagster.errors import BrowserUnavailable
@@ -29,6 +31,52 @@ class Browser:
     @property
     def major(self) -> str:
         return self.version.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class BrowserSandbox:
+    """Whether Chromium's own sandbox holds its pages (in addition to what this room does), and why not."""
+
+    on: bool
+    reason: str
+    remedy: str = ""
+
+
+@cache
+def sandbox_of(found: Browser) -> BrowserSandbox:
+    """Found by starting it once on an empty page with the sandbox on."""
+    if os.geteuid() == 0:
+        return BrowserSandbox(
+            False,
+            "off: Chromium refuses it to root; pages have no network all the same",
+            "Run as an ordinary user to have it.",
+        )
+    try:
+        with tempfile.TemporaryDirectory(prefix="deepchart-browser-") as home:
+            done = subprocess.run(
+                [
+                    str(found.path),
+                    "--headless",
+                    "--disable-gpu",
+                    f"--user-data-dir={home}",
+                    "--dump-dom",
+                    "about:blank",
+                ],
+                capture_output=True,
+                timeout=_VERSION_TIMEOUT_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                env={"PATH": os.defpath, "HOME": home},
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return BrowserSandbox(False, f"off: {type(error).__name__} with the sandbox on")
+    if done.returncode == 0 and b"<html>" in done.stdout:
+        return BrowserSandbox(True, "on")
+    return BrowserSandbox(
+        False,
+        "off: this host lets this user make no namespaces; pages have no network all the same",
+        "As root: sysctl kernel.unprivileged_userns_clone=1 (Debian), or an AppArmor profile for Chromium (Ubuntu).",
+    )
 
 
 def find_browser(named: Path | None = None) -> Browser | None:

@@ -52,6 +52,7 @@ class RunResult:
     drawn      what the chart draws, in the shape of benchmark.drawn; None where it could not be seen
     tier       the sandbox tier that held the program (namespaces, landlock, trusted, browser)
     versions   libraries the program could see: name -> version
+    requests   what a page asked for beyond itself, in the order of the first time (at most 200); () for Python
     cpu_s, max_rss_mb are None where the host does not tell
     """
 
@@ -68,6 +69,20 @@ class RunResult:
     output: bytes | None = None
     drawn: JsonValue = None
     versions: dict[str, str] = field(default_factory=dict)
+    requests: tuple[PageRequest, ...] = ()
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """What a page asked for beyond itself, and what became of it.
+
+    outcome    served (what was asked for), substituted (another version or build of the same major), refused
+    by         "echarts-v5@5.6.0 dist/echarts.min.js" for what was served; "" for what was refused
+    """
+
+    url: str
+    outcome: Literal["served", "substituted", "refused"]
+    by: str = ""
 
 
 class ProgramRunner(Protocol):

@@ -9,88 +9,39 @@ speed. Viewport 1400 × 1000 (paper, appendix B.1).
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import threading
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deepchart_dagster.artifacts.files import process_folder
 from deepchart_dagster.benchmark import drawn
-from deepchart_dagster.errors import BrowserUnavailable, InfrastructureError
+from deepchart_dagster.errors import InfrastructureError
 from deepchart_dagster.execution import images
 from deepchart_dagster.execution.browser import Browser, browser_unavailable
+from deepchart_dagster.execution.chromium import Chromium, first_line
 from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, RunResult, RunStatus
+from deepchart_dagster.execution.visits import ADDRESS, Visit, answer_request
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as RunningBrowser
-    from playwright.async_api import BrowserContext, Page, Playwright, Route
+    from playwright.async_api import BrowserContext, Page
 
 T = TypeVar("T")
 
 VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1400, 1000
-_ORIGIN = "http://chart.invalid/"
-_ADDRESS = f"{_ORIGIN}page.html"
-_ARGUMENTS = (
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-dev-shm-usage",
-    "--disable-extensions",
-    "--disable-sync",
-    "--no-first-run",
-    "--mute-audio",
-    "--hide-scrollbars",
-    "--force-color-profile=srgb",
-    "--font-render-hinting=none",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--js-flags=--max-old-space-size=512",
-)
 _CLOCK_STARTS = "2024-01-01T00:00:00Z"
 _DRAWING_MS = 5000  # virtual: what timers and animations of a page may take
 _CLOCK_STEP_MS = 250
 _CLOCK_WALL_S = 4.0
 _CLOSE_S = 5.0
-_LAUNCH_S = 60.0
-_MAX_REQUESTS = 200
-_MAX_LINES = 50
-_MAX_LINE = 300
-_SERVABLE = ("script", "stylesheet", "fetch", "xhr", "other")
+_START_S = 90.0  # what starting the browser, twice, may add
 # Dialogs would stop a page; popups are closed as they come.
 _QUIET_DIALOGS = "window.alert=()=>{};window.confirm=()=>false;window.prompt=()=>null;window.print=()=>{};"
 _READ_DRAWN = Path(__file__).with_name("page_drawn.js")
-
-
-@dataclass
-class _Visit:
-    """One page: what it asked for and what it said."""
-
-    html: str
-    served: list[str] = field(default_factory=list)
-    substituted: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    console: list[str] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)
-
-    def note(self, lines: list[str], text: str, limit: int = _MAX_LINES) -> None:
-        if len(lines) < limit and text not in lines:
-            lines.append(text[:_MAX_LINE])
-
-    def requests(self) -> str:
-        """One line: what the page asked for beyond itself, and what became of it."""
-        groups = (
-            ("served", self.served),
-            ("substituted", self.substituted),
-            ("refused (no network, no local copy)", self.refused),
-        )
-        return "; ".join(f"{name}: {', '.join(urls[:10])}" for name, urls in groups if urls)
 
 
 @dataclass(frozen=True)
@@ -108,17 +59,14 @@ class PageRenderer:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._launching: asyncio.Lock | None = None
-        self._playwright: Playwright | None = None
-        self._running: RunningBrowser | None = None
-        self._home: str | None = None
+        self._chromium: Chromium | None = None
         self._closed = False
 
     def render(self, html: str, limits: Limits) -> RunResult:
         """The page as a PNG, or how it failed. Raises BrowserUnavailable, InfrastructureError."""
         if self._browser is None:
             raise browser_unavailable()
-        return self._call(self._render(html, limits), limits.wall_s + _LAUNCH_S + 2 * _CLOSE_S)
+        return self._call(self._render(html, limits), 2 * limits.wall_s + _START_S + 4 * _CLOSE_S)
 
     def close(self) -> None:
         """Ends the browser and its thread. Pages that are being drawn raise InfrastructureError."""
@@ -128,11 +76,10 @@ class PageRenderer:
             self._loop = None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result(3 * _CLOSE_S)
+        if self._chromium is not None:
+            asyncio.run_coroutine_threadsafe(self._chromium.close(), loop).result(4 * _CLOSE_S)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_CLOSE_S)
-        if self._home:
-            shutil.rmtree(self._home, ignore_errors=True)
 
     def _call(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
         try:
@@ -153,69 +100,53 @@ class PageRenderer:
                 raise InfrastructureError("The page renderer is closed.")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._launching = asyncio.Lock()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="deepchart-pages", daemon=True)
                 self._thread.start()
             return self._loop
 
-    async def _connected(self) -> RunningBrowser:
-        assert self._launching is not None
-        async with self._launching:
-            if self._running is None or not self._running.is_connected():
-                self._running = await self._launch()
-            return self._running
-
-    async def _launch(self) -> RunningBrowser:
-        from playwright.async_api import Error, async_playwright
-
-        assert self._browser is not None
-        self._home = self._home or str(process_folder("browser"))
-        if self._playwright is None:
-            self._playwright = await async_playwright().start()
-        try:
-            return await self._playwright.chromium.launch(
-                executable_path=str(self._browser.path),
-                args=list(_ARGUMENTS),
-                chromium_sandbox=os.geteuid() != 0,  # it refuses to run under root
-                handle_sigint=False,
-                timeout=_LAUNCH_S * 1000,
-                env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": self._home, "LANG": "C.UTF-8", "TZ": "UTC"},
-            )
-        except Error as error:
-            raise BrowserUnavailable(
-                f"{self._browser.path} does not start: {_first_line(error)}.",
-                remedy="Start it by hand to see why; `deepchart doctor` shows which browser is used.",
-            ) from error
-
-    async def _shut_down(self) -> None:
-        from playwright.async_api import Error
-
-        if self._running is not None:
-            try:
-                await asyncio.wait_for(self._running.close(), _CLOSE_S)
-            except (TimeoutError, Error):
-                self._running = None  # stopping the driver below ends the browser's process
-        if self._playwright is not None:
-            await asyncio.wait_for(self._playwright.stop(), _CLOSE_S)
-
     async def _render(self, html: str, limits: Limits) -> RunResult:
+        """A browser that dies may have been killed by a neighbour: the page is then drawn once more."""
+        assert self._browser is not None
+        if self._chromium is None:
+            self._chromium = Chromium(self._browser)
+        result = await self._attempt(self._chromium, html, limits)
+        return result if result is not None else await self._last_attempt(self._chromium, html, limits)
+
+    async def _last_attempt(self, chromium: Chromium, html: str, limits: Limits) -> RunResult:
+        result = await self._attempt(chromium, html, limits)
+        return result or self._result(Visit(html), None, (RunStatus.CRASH, "the browser died drawing the page"), 0.0)
+
+    async def _attempt(self, chromium: Chromium, html: str, limits: Limits) -> RunResult | None:
+        """The page's result; None where the browser itself died."""
         from playwright.async_api import Error
 
-        browser = await self._connected()
-        visit = _Visit(html)
+        visit = Visit(html)
         start = time.monotonic()
-        context = await self._new_context(browser)
-        drawing: _Drawing | None = None
-        failure: tuple[RunStatus, str] | None = None
-        try:
-            drawing = await asyncio.wait_for(self._draw(context, visit), limits.wall_s)
-        except TimeoutError:
-            failure = (RunStatus.TIMEOUT, f"the page was not drawn within {limits.wall_s:g} s")
-        except Error as error:
-            failure = _failure(error, limits)
-        finally:
-            await self._close(context)
+        async with chromium.for_one_page() as running:
+            try:
+                context = await self._new_context(running.browser)
+            except Error:
+                chromium.retire(running)
+                return None
+            try:
+                ended = await self._visit(context, visit, limits)
+            finally:
+                if not await _closes(context):
+                    chromium.retire(running)
+            if isinstance(ended, tuple) and not running.browser.is_connected():
+                return None
+        drawing, failure = (None, ended) if isinstance(ended, tuple) else (ended, None)
         return self._result(visit, drawing, failure, time.monotonic() - start)
+
+    async def _visit(self, context: BrowserContext, visit: Visit, limits: Limits) -> _Drawing | tuple[RunStatus, str]:
+        from playwright.async_api import Error
+
+        try:
+            return await asyncio.wait_for(self._draw(context, visit), limits.wall_s)
+        except TimeoutError:
+            return RunStatus.TIMEOUT, f"the page was not drawn within {limits.wall_s:g} s"
+        except Error as error:
+            return _failure(error, limits)
 
     async def _new_context(self, browser: RunningBrowser) -> BrowserContext:
         return await browser.new_context(
@@ -229,17 +160,17 @@ class PageRenderer:
             permissions=[],
         )
 
-    async def _draw(self, context: BrowserContext, visit: _Visit) -> _Drawing:
-        await context.route("**/*", lambda route: self._answer(route, visit))
+    async def _draw(self, context: BrowserContext, visit: Visit) -> _Drawing:
+        await context.route("**/*", lambda route: answer_request(route, visit, self._libraries))
         await context.route_web_socket("**/*", lambda socket: socket.close())
         await context.clock.install(time=_CLOCK_STARTS)
         await context.add_init_script(_QUIET_DIALOGS)
         page = await context.new_page()
         context.on("page", lambda popup: asyncio.ensure_future(popup.close()))
-        page.on("pageerror", lambda error: visit.note(visit.errors, f"page error: {_first_line(error)}"))
+        page.on("pageerror", lambda error: visit.note(visit.errors, f"page error: {first_line(error)}"))
         page.on("console", lambda message: visit.note(visit.console, f"{message.type}: {message.text}"))
         page.set_default_timeout(0)  # the limit of the whole visit holds
-        await page.goto(_ADDRESS, wait_until="load", timeout=0)
+        await page.goto(ADDRESS, wait_until="load", timeout=0)
         await self._let_it_draw(page)
         png = await page.screenshot(animations="disabled", timeout=0)
         return _Drawing(png, await _read_drawn(page))
@@ -254,39 +185,8 @@ class PageRenderer:
         await page.evaluate("document.fonts.ready.then(() => 1)")
         await page.clock.run_for(_CLOCK_STEP_MS)
 
-    async def _answer(self, route: Route, visit: _Visit) -> None:
-        from playwright.async_api import Error
-
-        request = route.request
-        try:
-            if request.url == _ADDRESS and request.is_navigation_request():
-                await route.fulfill(status=200, content_type="text/html; charset=utf-8", body=visit.html)
-            elif request.resource_type in _SERVABLE and (local := self._libraries.find(request.url)):
-                visit.versions[local.package] = local.version
-                answer = f"{request.url} by {local.package}@{local.version}"
-                visit.note(visit.served if local.exact else visit.substituted, answer, _MAX_REQUESTS)
-                kind = "text/css" if local.path.suffix == ".css" else "application/javascript"
-                headers = {"Access-Control-Allow-Origin": "*"}
-                await route.fulfill(status=200, path=local.path, content_type=kind, headers=headers)
-            else:
-                visit.note(visit.refused, request.url, _MAX_REQUESTS)
-                await route.abort("blockedbyclient")
-        except Error:
-            return  # the page is being closed
-
-    async def _close(self, context: BrowserContext) -> None:
-        """A context that does not close takes the browser with it: the next page gets a new one."""
-        from playwright.async_api import Error
-
-        try:
-            await asyncio.wait_for(context.close(), _CLOSE_S)
-        except (TimeoutError, Error):
-            if self._running is not None:
-                running, self._running = self._running, None
-                await asyncio.wait({asyncio.ensure_future(running.close())}, timeout=_CLOSE_S)
-
     def _result(
-        self, visit: _Visit, drawing: _Drawing | None, failure: tuple[RunStatus, str] | None, wall_s: float
+        self, visit: Visit, drawing: _Drawing | None, failure: tuple[RunStatus, str] | None, wall_s: float
     ) -> RunResult:
         assert self._browser is not None
         status, message = failure or (RunStatus.OK, "")
@@ -303,11 +203,28 @@ class PageRenderer:
             tier="browser",
             stderr_tail="\n".join(visit.errors),
             stdout_tail="\n".join(visit.console),
-            message="; ".join(filter(None, (message, visit.requests()))),
+            message="; ".join(filter(None, (message, visit.summary()))),
             output=drawing.png if drawing and ok else None,
             drawn=drawn.read(drawing.drawn) if drawing and ok else None,
             versions={"chromium": self._browser.version, **visit.versions},
+            requests=tuple(visit.requests.values()),
         )
+
+
+@cache
+def _reading_script() -> str:
+    return _READ_DRAWN.read_text(encoding="utf-8")
+
+
+async def _closes(context: BrowserContext) -> bool:
+    """Whether a context could be closed: one whose page never yields takes its browser out of use."""
+    from playwright.async_api import Error
+
+    try:
+        await asyncio.wait_for(context.close(), _CLOSE_S)
+    except (TimeoutError, Error):
+        return False
+    return True
 
 
 async def _read_drawn(page: Page) -> bytes:
@@ -315,18 +232,14 @@ async def _read_drawn(page: Page) -> bytes:
     from playwright.async_api import Error
 
     try:
-        text = await asyncio.wait_for(page.evaluate(_READ_DRAWN.read_text(encoding="utf-8")), _CLOSE_S)
+        text = await asyncio.wait_for(page.evaluate(_reading_script()), _CLOSE_S)
     except (TimeoutError, Error):
         return b""
     return text.encode("utf-8", "replace") if isinstance(text, str) else b""
 
 
 def _failure(error: Exception, limits: Limits) -> tuple[RunStatus, str]:
-    text = _first_line(error)
+    text = first_line(error)
     if "Timeout" in text:
         return RunStatus.TIMEOUT, f"the page was not drawn within {limits.wall_s:g} s"
     return RunStatus.CRASH, f"the page could not be drawn: {text}"
-
-
-def _first_line(error: object) -> str:
-    return (str(error).strip().splitlines() or [""])[0][:_MAX_LINE]

@@ -51,7 +51,8 @@ class LocalRunner:
 
     tier         "auto" (the best safe one), "namespaces", "landlock", or "trusted" (no isolation)
     browser      path of a Chromium; None: looked for at the first page
-    libraries    a node_modules folder with chart libraries for pages; None: DEEPCHART_CHART_LIBRARIES
+    libraries    a node_modules folder with chart libraries for pages; None: DEEPCHART_CHART_LIBRARIES,
+                 else those that `deepchart libraries install` put there
     cache        where matplotlib's font list is kept; None: the user's cache folder
     """
 
@@ -105,7 +106,7 @@ class LocalRunner:
             browser = self._known_browser
             return {
                 "chromium": browser.major if browser else None,
-                "chart_libraries": dict(self._libraries.versions()),
+                "chart_libraries": self._libraries.digest,
                 "image_rules": images.RULES_VERSION,
                 "drawn": drawn.FORMAT,
             }

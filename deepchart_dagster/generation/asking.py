@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -224,4 +224,5 @@ def _observed_of_run(result: RunResult) -> dict[str, JsonValue]:
         "exit_code": result.exit_code,
         "signal": result.signal,
         "stderr_tail": result.stderr_tail,
+        **({"requests": [asdict(request) for request in result.requests]} if result.requests else {}),
     }
