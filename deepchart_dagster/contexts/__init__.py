@@ -14,6 +14,10 @@ loaded       an ocr context read back; show: what there is to say of it
 filings      which filings a query needs and what is shown of them
 papers       a paper's text with a chart's data in the chart's place
 chunks       report pages as image chunks; mosaic: their grid
+provenance   where each line of a context comes from; drafts: a context while it is put together
+written      numbers as a text writes them, and the values they can stand for
+locate       where a number stands; pictures: fingerprints of pictures, pages with a frame drawn on them
+answerability  what a context lacks and what it gives away; quality: how well a document was read
 variants     the paper's context variants for each split
 tokens       counting tokens offline
 model_input  context within a model's budget
