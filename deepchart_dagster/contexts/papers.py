@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from deepchart_dagster.contexts.drafts import DataBlock
 from deepchart_dagster.contexts.loaded import ContextLine, OcrContext
 from deepchart_dagster.contexts.provenance import Box, around
+from deepchart_dagster.contexts.quality import plural
 from deepchart_dagster.errors import BenchmarkFormatError
 
 _SERIES = r"Extended Data|Supplementary|Supporting|Appendix"
@@ -100,7 +101,7 @@ def with_data_block(paper: OcrContext, figure: Figure, block: str, file: str, ca
         kept = [line for line in paper.lines if line.number not in place.inside]
         data = DataBlock(block, file, place.page, place.box)
         at = f"{paper.document_id}: data of figure {figure} at its caption on page {place.caption.page}, "
-        gone = f"{len(place.inside)} lines of the chart's own text left out" if place.inside else _NO_FIGURE
+        gone = f"{plural(len(place.inside), 'line')} of the chart's own text left out" if place.inside else _NO_FIGURE
         return PaperText(_insert(kept, place.caption, data), at + gone)
     mention = next((line for line in paper.lines if line.kind == "text" and figure.mention.match(line.text)), None)
     data = DataBlock(block, file, mention.page if mention else None)
@@ -162,17 +163,27 @@ def _owners(figures: dict[int, Box], captions: Sequence[ContextLine]) -> dict[in
     below = {number: _nearest(box, captions, above=False) for number, box in figures.items()}
     above = {number: _nearest(box, captions, above=True) for number, box in figures.items()}
     first, second = (below, above) if _serves(below, wanted) or not _serves(above, wanted) else (above, below)
-    chosen = {number: _chosen(box, first[number], second[number]) for number, box in figures.items()}
+    tables = _tables(figures, first, second)
+    chosen = {number: tables.get(number) or first[number] or second[number] for number in figures}
     return {number: caption for number, caption in chosen.items() if caption is not None}
 
 
-def _chosen(figure: Box, first: ContextLine | None, second: ContextLine | None) -> ContextLine | None:
-    """The caption on the usual side, unless that on the other is a table's and nearer: rules make tables look drawn."""
-    if first is None or second is None:
-        return first or second
-    is_table = _is_caption(second, "table") and not _is_caption(first, "table")
-    nearer = _distance(figure, second.box or figure) < _distance(figure, first.box or figure)
-    return second if is_table and nearer else first
+def _tables(
+    figures: dict[int, Box], first: dict[int, ContextLine | None], second: dict[int, ContextLine | None]
+) -> dict[int, ContextLine]:
+    """Rules make tables look drawn: what stands next to a table's caption, nearer than to its figure's, is a table."""
+    claims: dict[int, tuple[int, ContextLine]] = {}
+    for number, box in figures.items():
+        usual, other = first[number], second[number]
+        if other is None or not _is_caption(other, "table") or (usual is not None and _is_caption(usual, "table")):
+            continue
+        distance = _distance(box, other.box or box)
+        if usual is not None and _distance(box, usual.box or box) <= distance:
+            continue
+        nearest = claims.get(other.number)
+        if nearest is None or distance < _distance(figures[nearest[0]], other.box or box):
+            claims[other.number] = (number, other)
+    return dict(claims.values())
 
 
 def _serves(owners: dict[int, ContextLine | None], captions: Sequence[ContextLine]) -> bool:
