@@ -10,8 +10,9 @@ import difflib
 import os
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from deepchart_dagster.errors import ConfigurationError, in_words
 
@@ -114,6 +115,18 @@ class Settings(BaseModel):
         description="seconds that the server may take for a page",
     )
 
+    @field_validator("vl_server_url")
+    @classmethod
+    def _an_address_without_secrets(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be an address as in http://host:8000/v1")
+        if parts.username or parts.password or parts.query:
+            raise ValueError("must hold no user, password or query: the key stands in DEEPCHART_VL_API_KEY")
+        return url
+
     @property
     def duckdb_path(self) -> Path:
         return self.storage / "metrics" / "deepchart.duckdb"
@@ -140,10 +153,15 @@ def load_settings(**overrides: object) -> Settings:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
         raise ConfigurationError(
-            f"{_PREFIX}{name.upper()}={values.get(name)!r}: {in_words(first['msg'])}.",
+            f"{_PREFIX}{name.upper()}={_shown(name, values)}: {in_words(first['msg'])}.",
             remedy=f"It sets: {_description(name)}.",
         ) from error
     return settings.model_copy(update={"storage": _storage(settings.storage)})
+
+
+def _shown(name: str, values: dict[str, object]) -> str:
+    """An address may hold a password where none belongs: it is not repeated."""
+    return "…" if name == "vl_server_url" else repr(values.get(name))
 
 
 def _storage(given: Path) -> Path:

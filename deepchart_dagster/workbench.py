@@ -176,13 +176,14 @@ class Workbench:
         )
 
     def ocr_contexts(self) -> OcrContextStage:
+        from deepchart_dagster.contexts.engines.config import EngineConfig
         from deepchart_dagster.contexts.ocr import OcrContextStage
         from deepchart_dagster.contexts.reading import ReadingOptions
 
         return OcrContextStage(
             store=self.artifacts,
             documents=self.documents,
-            engine=self.settings.ocr_engine,
+            engine=EngineConfig.of(self.settings),
             options=ReadingOptions(
                 workers=self.settings.workers,
                 page_timeout_s=self.settings.page_timeout_s,

@@ -78,6 +78,25 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
     exit_with_errors(len(failures) + sum(row.n_error for row in rows))
 
 
+@command.command("make-paddle-models")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@common_options
+def make_models(folder: Path, storage: str | None, as_json: bool) -> None:
+    """Write model folders for the engine paddleocr into DIR, from the models in rapidocr's wheel.
+
+    \b
+    Example: deepchart contexts make-paddle-models models/paddle
+    """
+    from deepchart_dagster.contexts.engines.paddle_models import make_paddle_models
+
+    models = make_paddle_models(folder.absolute())
+    emit(
+        as_json,
+        {"folder": str(folder.absolute()), "models": list(models)},
+        f"{' and '.join(models)} in {folder}. Use them: DEEPCHART_PADDLE_MODELS={folder.absolute()}",
+    )
+
+
 @command.command("show")
 @click.argument("document_id", metavar="ID")
 @click.option("--pages", "every_page", is_flag=True, help="A line for every page (always in --json).")

@@ -90,6 +90,7 @@ def _examine(bench: Workbench) -> Iterator[Finding]:
     yield from _browser()
     yield _chart_libraries()
     yield from _sandbox()
+    yield from _engines(bench.settings)
     yield from _configuration(bench)
     yield from _environment()
     yield _disk(bench.settings)
@@ -142,6 +143,15 @@ def _sandbox() -> Iterator[Finding]:
         # One safe tier is enough.
         needed = not any(other.available for other in tiers)
         yield Finding(f"sandbox {tier.name}", verdict, tier.reason or "holds a program", needed=needed)
+
+
+def _engines(settings: Settings) -> Iterator[Finding]:
+    from deepchart_dagster.contexts.engines.config import EngineConfig
+    from deepchart_dagster.contexts.engines.doctor import engine_states
+
+    for state in engine_states(EngineConfig.of(settings)):
+        wanted = settings.ocr_engine == state.name
+        yield Finding(f"engine {state.name}", state.verdict, state.detail, state.remedy, needed=wanted)
 
 
 def _configuration(bench: Workbench) -> Iterator[Finding]:

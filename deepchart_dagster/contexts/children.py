@@ -24,8 +24,18 @@ from deepchart_dagster.settings import PROJECT_ROOT
 START_TIMEOUT_S = 180.0
 ITEM_TIMEOUT_S = 180.0
 MEMORY_MB = 8192
-# What a child needs of the environment: no provider keys among it.
-_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+# What a child needs of the environment: no provider keys among it but that of the OCR server.
+_ENVIRONMENT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "SYSTEMROOT",
+    "LD_LIBRARY_PATH",
+    "OMP_NUM_THREADS",
+    "DEEPCHART_VL_API_KEY",
+)
 _SHOWN_CHARACTERS = 300
 _LOG_END = 20_000
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -19,6 +21,12 @@ _MIN_CHARACTERS = 50
 _MIN_CHARACTERS_ON_PICTURE = 400
 _PICTURE_SHARE = 0.6
 _MAX_UNREADABLE_SHARE = 0.3
+# What a font without a map to characters leaves: its glyphs' numbers, controls, private and unassigned characters.
+_CID = re.compile(r"\(cid:\d+\)")
+_NO_TEXT = frozenset({"Cc", "Co", "Cn"})
+# Languages in Latin letters have 35 to 50 % vowels; letters shifted by a wrong map have about 10 %.
+_MIN_LETTERS = 100
+_MIN_VOWEL_SHARE = 0.2
 # Text set as outlines shows as many vector paths; a rule or a frame shows as few.
 _OUTLINED_TEXT_PATHS = 20
 
@@ -71,9 +79,21 @@ def ocr_reason(page: PdfPage) -> str | None:
         return f"the text layer has {len(text)} characters"
     if pictures > _PICTURE_SHARE and len(text) < _MIN_CHARACTERS_ON_PICTURE:
         return f"pictures cover {pictures:.0%} of it and the text layer has {len(text)} characters"
-    unreadable = sum(character == "\ufffd" or "\ue000" <= character <= "\uf8ff" for character in text)
-    if unreadable > _MAX_UNREADABLE_SHARE * max(1, len(text)):
-        return f"{unreadable} of the {len(text)} characters of the text layer stand for nothing"
+    return _broken(text)
+
+
+def _broken(text: str) -> str | None:
+    """Why the characters of a text layer are not those that the page shows, or None."""
+    unreadable = len(_CID.findall(text)) + sum(unicodedata.category(character) in _NO_TEXT for character in text)
+    unreadable += text.count("\ufffd")
+    shown = len(_CID.sub("c", text))
+    if unreadable > _MAX_UNREADABLE_SHARE * max(1, shown):
+        return f"{unreadable} of the {shown} characters of the text layer stand for nothing"
+    letters = [character for character in text.lower() if character.isalpha()]
+    latin = [letter for letter in letters if letter.isascii()]
+    vowels = sum(letter in "aeiouy" for letter in latin)
+    if len(latin) >= _MIN_LETTERS and len(latin) > 0.5 * len(letters) and vowels < _MIN_VOWEL_SHARE * len(latin):
+        return f"the words of the text layer are in no language ({vowels} vowels among {len(latin)} letters)"
     return None
 
 

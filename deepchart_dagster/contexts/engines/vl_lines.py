@@ -20,7 +20,9 @@ Box = tuple[float, float, float, float]
 
 _TITLES = frozenset({"doc_title", "paragraph_title"})
 _TABLE = re.compile(r"<t[hdr][\s>]|<table", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+# A tag with attributes that HTML knows: "a <b 5 and c> 7" is none.
+_ATTRIBUTE = r"\s+[a-zA-Z][\w:-]*(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s<>\"']+))?"
+_TAG = re.compile(rf"</?[a-zA-Z][\w:-]*(?:{_ATTRIBUTE})*\s*/?>")
 # A table cell that claims to span more than this is garbage.
 _MAX_SPAN = 64
 _SLACK = 3.0
