@@ -19,10 +19,11 @@ from deepchart_dagster.contexts.words import Word, numbers_in
 Box = tuple[float, float, float, float]
 
 _TITLES = frozenset({"doc_title", "paragraph_title"})
-_TABLE = re.compile(r"<t[hdr][\s>]|<table", re.IGNORECASE)
 # A tag with attributes that HTML knows: "a <b 5 and c> 7" is none.
 _ATTRIBUTE = r"\s+[a-zA-Z][\w:-]*(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s<>\"']+))?"
 _TAG = re.compile(rf"</?[a-zA-Z][\w:-]*(?:{_ATTRIBUTE})*\s*/?>")
+_NO_TAG = re.compile(rf"(?!{_TAG.pattern})<")
+_CELL = re.compile(r"<t[hdr][\s>]", re.IGNORECASE)
 # A table cell that claims to span more than this is garbage.
 _MAX_SPAN = 64
 _SLACK = 3.0
@@ -44,10 +45,9 @@ def lines_of(blocks: Iterable[Block], words: Sequence[Word]) -> list[PageLine]:
 
 
 def _markdown(block: Block) -> list[str]:
-    if block.label == "table" or _TABLE.search(block.text):
-        table = table_html(block.text)
-        if table is not None:
-            return [table]
+    table = table_html(block.text)
+    if table is not None:
+        return [table]
     paragraphs = [_one_line(part) for part in _paragraphs(block)]
     shown = [paragraph for paragraph in paragraphs if paragraph]
     if block.label in _TITLES:
@@ -109,8 +109,10 @@ def table_html(text: str) -> str | None:
 
     Unclosed cells and rows are closed, everything else that the model may have written is dropped.
     """
+    if not _CELL.search(text):
+        return None
     reader = _TableReader()
-    reader.feed(text)
+    reader.feed(_NO_TAG.sub("&lt;", text))
     reader.close()
     rows = [row for row in reader.rows if row]
     if not any(cell.text for row in rows for cell in row):
