@@ -65,10 +65,11 @@ class Quality(_Frozen):
         compared = self.compared
         if not compared.pages:
             return ""
-        differ = f"; {plural(len(self.differing), 'page')} differ: {page_ranges([d.page for d in self.differing])}"
+        pages = [one.page for one in self.differing]
+        differ = f"; they differ on {plural(len(pages), 'page')}: {page_ranges(pages)}" if pages else ""
         return (
             f"numbers read against the text layer on {plural(compared.pages, 'page')}: "
-            f"precision {share(compared.precision)}, recall {share(compared.recall)}{differ if self.differing else ''}"
+            f"precision {share(compared.precision)}, recall {share(compared.recall)}{differ}"
         )
 
 

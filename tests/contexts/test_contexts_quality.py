@@ -36,7 +36,7 @@ def test_numbers_are_compared_as_multisets_of_digits() -> None:
     assert (compared.precision, compared.recall) == (0.75, 0.6)
     assert [(d.page, d.read, d.text_layer) for d in quality.differing] == [(1, (), ("5",)), (2, ("8083",), ("99803",))]
     assert quality.as_text() == (
-        "numbers read against the text layer on 2 pages: precision 0.7500, recall 0.6000; 2 pages differ: 1–2"
+        "numbers read against the text layer on 2 pages: precision 0.7500, recall 0.6000; they differ on 2 pages: 1–2"
     )
 
 

@@ -18,7 +18,12 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "benchmark_queries": (None, "benchmark", set(), {"has_queries"}),
     "raw_documents": (DOCUMENTS, "documents", set(), {"no_errors"}),
     "ocr_contexts": (DOCUMENTS, "documents", {"raw_documents"}, {"no_errors", "every_page_read"}),
-    "context_variants": (SPLITS, "contexts", {"benchmark_queries", "ocr_contexts"}, {"no_errors"}),
+    "context_variants": (
+        SPLITS,
+        "contexts",
+        {"benchmark_queries", "ocr_contexts"},
+        {"answerable", "no_errors", "no_leaks"},
+    ),
     "references": (SPLITS, "references", {"benchmark_queries"}, {"no_errors", "references_complete"}),
     "rubrics": (SPLITS, "references", {"references"}, {"no_errors"}),
     "predicted_states": (MODEL_SPLITS, "predictions", {"context_variants"}, {"no_errors"}),
