@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +38,8 @@ _ENVIRONMENT = (
     "DEEPCHART_VL_API_KEY",
 )
 _SHOWN_CHARACTERS = 300
+# What Python writes before an exception's message: of use to nobody where the exception is ours.
+_EXCEPTION_NAME = re.compile(r"^deepchart_dagster(?:\.\w+)+: ")
 _LOG_END = 20_000
 
 
@@ -173,4 +176,5 @@ def _died(code: int, log: IO[bytes]) -> str:
         return f"the reading process died of {signal.Signals(-code).name}"
     log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_END))
     said = log.read().decode("utf-8", "replace").strip().splitlines()
-    return f"the reading process ended with {said[-1][:_SHOWN_CHARACTERS] if said else f'exit code {code}'}"
+    last = _EXCEPTION_NAME.sub("", said[-1])[:_SHOWN_CHARACTERS] if said else f"exit code {code}"
+    return f"the reading process ended with {last}"

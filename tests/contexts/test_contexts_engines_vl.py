@@ -27,7 +27,7 @@ def server() -> Iterator[VlServer]:
     ("change", "said"),
     [
         ({"models": ("other",)}, f"serves other, not {MODEL} (DEEPCHART_VL_MODEL)"),
-        ({"models_status": 404}, "answers 404 to /models. Does the address end in /v1?"),
+        ({"models_status": 404}, "answers 404 to /models (does the address end in /v1?)"),
         ({"models_status": 503}, "answers 503"),
         ({"key": "secret-key"}, "refuses the key (DEEPCHART_VL_API_KEY): 401"),
     ],

@@ -43,18 +43,18 @@ def check_server(url: str, model: str) -> None:
             f"the server {url} does not answer ({_CHECK_TIMEOUT_S:.0f} s). Is it up?"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise EngineUnavailableError(f"the server {url} cannot be reached ({without_key(str(error))}).") from None
+        raise EngineUnavailableError(f"the server {url} cannot be reached ({without_key(str(error))})") from None
     if answer.status_code in (401, 403):
-        raise EngineUnavailableError(f"the server {url} refuses the key ({API_KEY_VARIABLE}): {answer.status_code}.")
+        raise EngineUnavailableError(f"the server {url} refuses the key ({API_KEY_VARIABLE}): {answer.status_code}")
     if answer.status_code != httpx.codes.OK:
-        hint = " Does the address end in /v1?" if answer.status_code == httpx.codes.NOT_FOUND else ""
-        raise EngineUnavailableError(f"the server {url} answers {answer.status_code} to /models.{hint}")
+        hint = " (does the address end in /v1?)" if answer.status_code == httpx.codes.NOT_FOUND else ""
+        raise EngineUnavailableError(f"the server {url} answers {answer.status_code} to /models{hint}")
     served = _served(answer)
     if served is None:
-        raise EngineUnavailableError(f"the server {url} does not speak OpenAI's protocol (/models gives no list).")
+        raise EngineUnavailableError(f"the server {url} does not speak OpenAI's protocol (/models gives no list)")
     if model not in served:
         raise EngineUnavailableError(
-            f"the server {url} serves {without_key(', '.join(served)) or 'nothing'}, not {model} (DEEPCHART_VL_MODEL)."
+            f"the server {url} serves {without_key(', '.join(served)) or 'nothing'}, not {model} (DEEPCHART_VL_MODEL)"
         )
 
 
