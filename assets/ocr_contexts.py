@@ -5,8 +5,8 @@ import dagster as dg
 from assets.outcome import materialized, no_errors_check
 from deepchart_dagster.artifacts.steps import StepSummary
 from deepchart_dagster.contexts.ocr import OCR_CONTEXT_VERSION
-from deepchart_dagster.contexts.show import ContextDescription, describe
 from deepchart_dagster.contexts.progress import listening, spaced
+from deepchart_dagster.contexts.show import ContextDescription, describe
 from deepchart_dagster.partitions import documents
 from resources import OcrEngineResource, StorageResource, open_workbench
 
