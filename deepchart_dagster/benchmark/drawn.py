@@ -121,6 +121,57 @@ class Segments(_Shape):
     segments: Annotated[list[Annotated[list[Pair], Field(min_length=2, max_length=2)]], Field(max_length=MAX_POINTS)]
 
 
+class Violins(_Shape):
+    """Distributions by name; ``low`` and ``high`` are the ends of what is drawn."""
+
+    type: Literal["violins"]
+    label: Text
+    labels: Texts
+    medians: Numbers
+    low: Numbers
+    high: Numbers
+
+
+class Candles(_Shape):
+    type: Literal["candles"]
+    label: Text
+    x: Places
+    open: Numbers
+    high: Numbers
+    low: Numbers
+    close: Numbers
+
+
+class Flows(_Shape):
+    """The links of a Sankey diagram or a graph, one entry a link in each list."""
+
+    type: Literal["flows"]
+    label: Text
+    sources: Texts
+    targets: Texts
+    values: Numbers
+
+
+class Tree(_Shape):
+    """A treemap, sunburst or tree: one entry a node in each list; a node at the top has the parent ""."""
+
+    type: Literal["tree"]
+    label: Text
+    labels: Texts
+    parents: Texts
+    values: Numbers
+
+
+class Named(_Shape):
+    """Values by name without axes: ``class`` says of what kind (funnel, gauge, map, polarArea, wordCloud …)."""
+
+    type: Literal["named"]
+    class_: Text = Field(alias="class")
+    label: Text
+    names: Texts
+    values: Numbers
+
+
 class Other(_Shape):
     type: Literal["other"]
     class_: Text = Field(alias="class")
@@ -128,7 +179,21 @@ class Other(_Shape):
 
 
 Mark: TypeAlias = Annotated[
-    Bars | Line | Scatter | Heatmap | Pie | ErrorBars | Boxes | Area | Segments | Other,
+    Bars
+    | Line
+    | Scatter
+    | Heatmap
+    | Pie
+    | ErrorBars
+    | Boxes
+    | Area
+    | Segments
+    | Violins
+    | Candles
+    | Flows
+    | Tree
+    | Named
+    | Other,
     Field(discriminator="type"),
 ]
 
@@ -237,8 +302,10 @@ def label_of(mark: Mark) -> str:
 def values_of(mark: Mark) -> Sequence[float | str | None]:
     """One entry a bar, point, slice … of ``mark``; None for one that cannot be drawn."""
     match mark:
-        case Bars():
+        case Bars() | Flows() | Tree() | Named():
             return mark.values
+        case Candles():
+            return mark.close
         case Line() | Scatter():
             return [None if x is None else y for x, y in zip(mark.x, mark.y, strict=False)]
         case Heatmap():
@@ -247,7 +314,7 @@ def values_of(mark: Mark) -> Sequence[float | str | None]:
             return mark.fractions
         case ErrorBars() | Area():
             return mark.high
-        case Boxes():
+        case Boxes() | Violins():
             return mark.medians
         case Segments():
             return [0.0 for _ in mark.segments]

@@ -41,7 +41,8 @@ _CLOSE_S = 5.0
 _START_S = 90.0  # what starting the browser, twice, may add
 # Dialogs would stop a page; popups are closed as they come.
 _QUIET_DIALOGS = "window.alert=()=>{};window.confirm=()=>false;window.prompt=()=>null;window.print=()=>{};"
-_READ_DRAWN = Path(__file__).with_name("page_drawn.js")
+_READ_DRAWN = Path(__file__).with_name("page_drawn")
+_READERS = ("shape", "echarts", "chartjs", "plotly", "vega", "svg", "main")
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,9 @@ class PageRenderer:
 
 @cache
 def _reading_script() -> str:
-    return _READ_DRAWN.read_text(encoding="utf-8")
+    """One function of the files in page_drawn/, in this order. Runs beside the page's own scripts."""
+    parts = [(_READ_DRAWN / f"{name}.js").read_text(encoding="utf-8") for name in _READERS]
+    return "() => {\n" + "\n".join(parts) + "}"
 
 
 async def _closes(context: BrowserContext) -> bool:

@@ -24,6 +24,20 @@ _WRAPPED = """const module = {{ exports: {{}} }}, exports = module.exports, defi
 export default module.exports;
 """
 
+_KEPT = ("echarts", "chart.js")
+# A Vega view is known to its page alone: it is noted when it is put into the page.
+_LISTEN_TO_VIEWS = """
+;(() => { const view = VIEW; if (!view || view.prototype.initialize.listens) return;
+const start = view.prototype.initialize;
+const initialize = function (...given) {
+  (globalThis.__deepchartViews ??= []).push(this);
+  return start.apply(this, given);
+};
+initialize.listens = true; view.prototype.initialize = initialize; })();
+"""
+# Put behind a package's script: package -> script.
+LISTENERS = {"vega": _LISTEN_TO_VIEWS.replace("VIEW", "globalThis.vega && globalThis.vega.View").encode()}
+
 
 def is_module(source: str) -> bool:
     """Whether a script's text is an ES module."""
@@ -43,10 +57,18 @@ def as_module(source: str, address_of: Callable[[str], str | None]) -> str:
     return _IMPORT.sub(resolved, source)
 
 
-def forwarding(source: str, address: str) -> str:
-    """A module with everything that the module ``source`` at ``address`` exports: both names mean one instance."""
+def forwarding(source: str, address: str, package: str) -> str:
+    """A module with everything that the module ``source`` at ``address`` exports: both names mean one instance.
+
+    Libraries that tell what they drew only to who holds them are kept where page_drawn/ looks for them.
+    """
     has_default = not is_module(source) or bool(_HAS_DEFAULT.search(source))
     lines = [f'export * from "{address}";']
     if has_default:
         lines.append(f'export {{ default }} from "{address}";')
+    if package in _KEPT:
+        lines.append(f'import * as kept from "{address}";')
+        lines.append(f'(globalThis.__deepchartLibraries ??= {{}})["{package}"] = kept;')
+    elif package == "vega":
+        lines.append(f'import {{ View as kept }} from "{address}";\n{_LISTEN_TO_VIEWS.replace("VIEW", "kept")}')
     return "\n".join(lines)

@@ -103,7 +103,9 @@ class ChartLibraries:
             return None
         if asked[0].module and local.path.suffix in _KINDS:
             text = body.decode("utf-8", "replace")
-            body = modules.forwarding(text, self._module_address(local.path)).encode()
+            body = modules.forwarding(text, self._module_address(local.path), asked[0].package).encode()
+        elif asked[0].package in modules.LISTENERS:
+            body += modules.LISTENERS[asked[0].package]
         return Answer(body, content_type(local.path), (Part(url, local),))
 
     def without_integrity(self, html: str) -> str:
@@ -118,7 +120,11 @@ class ChartLibraries:
     def _combined(self, asked: list[Asked]) -> Answer | None:
         """Several packages in one script; what is not there is left out and said."""
         parts = tuple(Part(_npm_address(one), self._find(one)) for one in asked)
-        bodies = [body for part in parts if part.file and (body := _read(part.file.path)) is not None]
+        bodies = [
+            body + modules.LISTENERS.get(one.package, b"")
+            for one, part in zip(asked, parts, strict=True)
+            if part.file and (body := _read(part.file.path)) is not None
+        ]
         return Answer(b"\n;\n".join(bodies), _KINDS[".js"], parts) if bodies else None
 
     def _imported_module(self, url: str) -> Answer | None:
