@@ -217,6 +217,41 @@ def test_box_plots_are_their_statistics(marks_of: Marks, how: str) -> None:
     assert len(marks) == len(boxes)
 
 
+def test_violins_are_their_statistics(marks_of: Marks) -> None:
+    [mark] = marks_of("""
+ax.violinplot([[1, 2, 3, 4, 5], [10, 20, 40]], showmedians=True); ax.set_xticks([1, 2], ['one', 'two'])""")
+    assert pick(mark, "type", "labels", "medians", "low", "high") == [
+        "violins",
+        ["one", "two"],
+        [3, 20],
+        [1, 10],
+        [5, 40],
+    ]
+
+
+def test_sankey_links(marks_of: Marks) -> None:
+    [mark] = marks_of("""
+from matplotlib.sankey import Sankey
+Sankey(ax=ax, flows=[10, -7, -3], labels=['Revenue', 'Costs', 'Profit'], patchlabel='Firm').finish()""")
+    assert pick(mark, "type", "sources", "targets", "values") == [
+        "flows",
+        ["Revenue", "Firm", "Firm"],
+        ["Firm", "Costs", "Profit"],
+        [10, 7, 3],
+    ]
+
+
+def test_radar_lines_name_their_spokes(axes_of: Callable[..., list[dict[str, Any]]]) -> None:
+    [axes] = axes_of(
+        """
+ax = fig.add_subplot(projection='polar')
+at = np.linspace(0, 2 * np.pi, 3, endpoint=False); ax.plot([*at, at[0]], [1, 2, 3, 1]); ax.set_xticks(at, 'abc')""",
+        "import sys, numpy as np\nimport matplotlib.pyplot as plt\nfig = plt.figure()\n",
+    )
+    assert [tick["label"] for tick in axes["xticks"]] == ["a", "b", "c"]
+    assert axes["marks"][0]["y"] == [1, 2, 3, 1]
+
+
 def test_areas(marks_of: Marks) -> None:
     [mark] = marks_of("ax.fill_between([1, 2, 3], [1, 5, 2], [3, 4, 6], color='#112233', label='band')")
     assert mark == {

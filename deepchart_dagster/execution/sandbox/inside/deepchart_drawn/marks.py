@@ -9,6 +9,8 @@ from .values import MAX_POINTS, AxisReader, Names, colour, label_of, number, num
 
 _MAX_MARKS = 1000
 _BOXES = "_deepchart_boxes"
+_VIOLINS = "_deepchart_violins"
+_FLOWS = "_deepchart_flows"
 Mark = dict[str, Any]
 
 
@@ -36,6 +38,33 @@ def note_boxes(axes: Any, stats: Any, positions: Any, artists: Any, options: Any
     axes.__dict__.setdefault(_BOXES, []).append(note)
 
 
+def note_violins(axes: Any, stats: Any, positions: Any, artists: Any, options: Any) -> None:
+    """Keeps a violin plot's statistics; its bodies and lines are then no areas and segments of their own."""
+    flat = options.get("orientation") == "horizontal" or options.get("vert") is False
+    drawn = [part for group in artists.values() for part in _flat(group)]
+    note = {
+        "stats": [{name: one.get(name) for name in ("median", "min", "max")} for one in stats],
+        "positions": list(positions) if positions is not None else list(range(1, len(stats) + 1)),
+        "flat": flat,
+        "artists": {id(artist) for artist in drawn},
+    }
+    axes.__dict__.setdefault(_VIOLINS, []).append(note)
+
+
+def note_flows(axes: Any, patch: Any, named: dict[str, Any]) -> None:
+    """Keeps what ``matplotlib.sankey.Sankey.add`` was given: its patch is a path without values."""
+    flows = [float(flow) for flow in _flat(named["flows"])]
+    labels = named.get("labels")
+    texts = [text(label or "") for label in ([labels] * len(flows) if isinstance(labels, str) else _flat(labels))]
+    middle = text(named.get("patchlabel") or "")
+    links = [
+        (name, middle, flow) if flow > 0 else (middle, name, -flow)
+        for name, flow in zip(texts, flows, strict=False)
+        if flow
+    ]
+    axes.__dict__.setdefault(_FLOWS, []).append({"links": links[:MAX_POINTS], "patch": id(patch)})
+
+
 class _MarkReader:
     def __init__(self, axes: Any, x: AxisReader, y: AxisReader, names: Names) -> None:
         self._axes = axes
@@ -50,6 +79,10 @@ class _MarkReader:
         # In this order: containers claim their artists before these are read one by one.
         for note in self._axes.__dict__.get(_BOXES, ()):
             yield self._boxes(note)
+        for note in self._axes.__dict__.get(_VIOLINS, ()):
+            yield self._violins(note)
+        for note in self._axes.__dict__.get(_FLOWS, ()):
+            yield self._flows(note)
         for container in self._axes.containers:
             yield from self._container(container)
         yield from self._pies()
@@ -152,6 +185,29 @@ class _MarkReader:
             "q3": [number(one.get("q3")) for one in stats],
             "low": [number(one.get("whislo")) for one in stats],
             "high": [number(one.get("whishi")) for one in stats],
+        }
+
+    def _violins(self, note: Any) -> Mark:
+        self._used |= note["artists"]
+        along = self._y if note["flat"] else self._x
+        stats = note["stats"][:MAX_POINTS]
+        return {
+            "type": "violins",
+            "label": "",
+            "labels": along.names_at(numbers(note["positions"]), reach=0.5),
+            "medians": [number(one["median"]) for one in stats],
+            "low": [number(one["min"]) for one in stats],
+            "high": [number(one["max"]) for one in stats],
+        }
+
+    def _flows(self, note: Any) -> Mark:
+        self._used.add(note["patch"])
+        return {
+            "type": "flows",
+            "label": "",
+            "sources": [source for source, _, _ in note["links"]],
+            "targets": [target for _, target, _ in note["links"]],
+            "values": [number(value) for _, _, value in note["links"]],
         }
 
     # single artists ------------------------------------------------------------------------------------------

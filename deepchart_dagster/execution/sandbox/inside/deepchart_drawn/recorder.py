@@ -58,7 +58,7 @@ class Recorder:
 
 
 def install(figure_module: Any, path: str) -> None:
-    """Wraps Figure.savefig, and Axes.bxp because box plots keep nothing of their statistics."""
+    """Wraps Figure.savefig, and what keeps nothing of its values: box plots, violins, Sankey diagrams."""
     from matplotlib.axes import Axes
 
     recorder = Recorder(path)
@@ -80,10 +80,32 @@ def install(figure_module: Any, path: str) -> None:
             marks.note_boxes(self, bxpstats, positions, artists, options)
         return artists
 
+    draw_violins = Axes.violin
+
+    @functools.wraps(draw_violins)
+    def violin(self: Any, vpstats: Any, positions: Any = None, *arguments: Any, **options: Any) -> Any:
+        artists = draw_violins(self, vpstats, positions, *arguments, **options)
+        with contextlib.suppress(Exception):
+            marks.note_violins(self, vpstats, positions, artists, options)
+        return artists
+
+    add_patch = Axes.add_patch
+
+    @functools.wraps(add_patch)
+    def add_patch_and_note(self: Any, p: Any) -> Any:
+        added = add_patch(self, p)
+        with contextlib.suppress(Exception):
+            caller = sys._getframe(1)
+            if caller.f_globals.get("__name__") == "matplotlib.sankey":
+                marks.note_flows(self, p, caller.f_locals)
+        return added
+
     def at_exit() -> None:
         with contextlib.suppress(Exception):
             recorder.at_exit()
 
     figure_module.Figure.savefig = savefig
     Axes.bxp = bxp  # type: ignore[method-assign]
+    Axes.violin = violin  # type: ignore[method-assign]
+    Axes.add_patch = add_patch_and_note  # type: ignore[method-assign]
     atexit.register(at_exit)
