@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser as RunningBrowser
     from playwright.async_api import Playwright
 
-_ARGUMENTS = (
+ARGUMENTS = (
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
@@ -117,7 +117,7 @@ class Chromium:
         try:
             return await self._playwright.chromium.launch(
                 executable_path=str(_bounded(self._browser.path, self._home)),
-                args=list(_ARGUMENTS),
+                args=list(ARGUMENTS),
                 chromium_sandbox=os.geteuid() != 0,  # it refuses to run under root
                 handle_sigint=False,
                 timeout=_LAUNCH_S * 1000,
