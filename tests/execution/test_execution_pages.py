@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from PIL import Image
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.errors import BrowserUnavailable
 from deepchart_dagster.execution import browser
+from deepchart_dagster.execution.chromium import Chromium
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 
@@ -58,6 +62,14 @@ def draw(page_runner: LocalRunner) -> Draw:
         return page_runner.run(Program(html, 2, CodeType.HTML, Limits(wall_s=wall_s)))
 
     return render
+
+
+@pytest.fixture(scope="module")
+def undisturbed(page_runner: LocalRunner) -> bytes:
+    """The picture of PLAIN before any mischief."""
+    result = page_runner.run(Program(PLAIN, 2, CodeType.HTML, Limits(wall_s=60)))
+    assert result.output is not None
+    return result.output
 
 
 def script(code: str, body: str = "<h1>Chart</h1>") -> str:
@@ -176,8 +188,45 @@ def test_an_endless_script_is_bounded(draw: Draw, code: str) -> None:
         "for (let n = 0; n < 4; n++) new Worker(URL.createObjectURL(new Blob(['while(true);'])))",
         "JSON.stringify = () => { throw 1 }; Promise = null; window.echarts = {}; document.querySelectorAll = null",
         "const c = document.createElement('canvas'); c.width = c.height = 3e4; c.getContext('2d').fillRect(0, 0, 9, 9)",
+        "const f = document.createElement('iframe'); document.body.append(f); f.contentWindow.alert('x')",
+        "setTimeout(() => { location.href = 'about:blank' }, 10)",
+        "setTimeout(() => location.reload(), 1)",
+        "document.body.innerHTML = '<form action=https://example.com/ method=post></form>'; document.forms[0].submit()",
+        "document.head.innerHTML = '<meta http-equiv=refresh content=\"0;url=https://example.com/\">'",
+        "document.body.innerHTML = '<div style=\"height:1000000px;width:1e5px;background:red\"></div>'",
+        "let s = ''; for (let n = 0; n < 3e5; n++) s += '<p>' + n + '</p>'; document.body.innerHTML = s",
+        "const t = performance.now(); while (performance.now() - t < 300); document.body.append('done')",
+        "(function f() { let x = 0; for (let n = 0; n < 2e7; n++) x += n; requestAnimationFrame(f) })()",
+        "const g = document.createElement('canvas').getContext('webgl'); document.body.append('webgl: ' + g)",
+        "navigator.serviceWorker && navigator.serviceWorker.register('/worker.js'); window.close()",
+        "document.body.innerHTML = '<img src=https://example.com/x.png><style>@font-face{font-family:F;'"
+        " + 'src:url(https://example.com/f.woff)} p{font-family:F}</style><p>text'",
+        "document.open(); document.write('<table><tr><svg><rect width=9 height=9><b>'); document.close()",
+        "window.requestAnimationFrame = () => 0; Array.prototype.toJSON = () => { while (true); }; Date = null",
     ],
-    ids=["dialogs", "popups", "navigation", "flood", "workers", "overrides", "huge canvas"],
+    ids=[
+        "dialogs",
+        "popups",
+        "navigation",
+        "flood",
+        "workers",
+        "overrides",
+        "huge canvas",
+        "dialog of a frame",
+        "to about:blank",
+        "reloads",
+        "form",
+        "refresh",
+        "a million pixels high",
+        "300,000 nodes",
+        "busy wait",
+        "frames",
+        "webgl",
+        "service worker",
+        "image and font",
+        "broken html",
+        "hooks",
+    ],
 )
 def test_mischief_still_gives_a_bounded_picture(draw: Draw, code: str) -> None:
     result = draw(script(code), wall_s=8.0)  # a flood takes all of it
@@ -187,10 +236,77 @@ def test_mischief_still_gives_a_bounded_picture(draw: Draw, code: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_heap_bomb_is_bounded(draw: Draw) -> None:
-    result = draw(script("const held = []; while (true) held.push(new Array(1e6).fill(Math.random()))"), wall_s=30.0)
-    assert result.status in (RunStatus.CRASH, RunStatus.TIMEOUT)
-    assert draw(PLAIN).status is RunStatus.OK
+@pytest.mark.parametrize(
+    "code",
+    [
+        "const held = []; while (true) held.push(new Array(1e6).fill(Math.random()))",
+        "const held = []; for (let n = 0; n < 64; n++) held.push(new Uint8Array(1 << 26).fill(1)); held[63][0]",
+    ],
+    ids=["heap", "4 GB of buffers"],
+)
+def test_a_memory_bomb_is_bounded(draw: Draw, undisturbed: bytes, code: str) -> None:
+    result = draw(script(code), wall_s=60.0)
+    assert result.status in (RunStatus.OK, RunStatus.CRASH, RunStatus.TIMEOUT)
+    assert result.status is not RunStatus.OK or "allocation failed" in result.stderr_tail
+    assert draw(PLAIN).output == undisturbed
+
+
+def test_a_page_that_hangs_costs_its_neighbour_nothing(draw: Draw, undisturbed: bytes) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        hanging = pool.submit(draw, script("setTimeout(() => { while (true); }, 10)"), 3.0)
+        neighbours = [pool.submit(draw, PLAIN).result(60) for _ in range(6)]
+        assert hanging.result(60).status is RunStatus.TIMEOUT
+    assert {result.output for result in neighbours} == {undisturbed}
+
+
+def test_a_browser_that_was_killed_is_replaced(page_runner: LocalRunner, draw: Draw, undisturbed: bytes) -> None:
+    assert draw(PLAIN).output == undisturbed
+    for process in _browsers_below(os.getpid()):
+        os.kill(process, signal.SIGKILL)
+    assert draw(PLAIN).output == undisturbed
+
+
+def _browsers_below(ancestor: int) -> list[int]:
+    """The browser processes that this process started, by their arguments and their parents."""
+    parents: dict[int, int] = {}
+    browsers = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            command = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        parents[int(folder.name)] = int(fields[1])
+        if b"--host-resolver-rules" in command and b"--type=" not in command:
+            browsers.append(int(folder.name))
+
+    def is_below(process: int) -> bool:
+        while process in parents:
+            process = parents[process]
+            if process == ancestor:
+                return True
+        return False
+
+    return [process for process in browsers if is_below(process)]
+
+
+def test_a_browser_is_replaced_after_many_pages() -> None:
+    found = browser.find_browser()
+    if found is None:
+        pytest.skip("no Chromium on this machine")
+
+    async def count() -> list[int]:
+        chromium = Chromium(found, pages_per_browser=2)
+        seen = []
+        for _ in range(5):
+            async with chromium.for_one_page() as running:
+                seen.append(id(running.browser))
+                assert running.browser.is_connected()
+        await chromium.close()
+        return seen
+
+    seen = asyncio.run(count())
+    assert seen[0] == seen[1] != seen[2] == seen[3] != seen[4]
 
 
 def test_files_of_the_host_cannot_be_seen(draw: Draw, tmp_path: Path) -> None:
