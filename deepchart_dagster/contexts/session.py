@@ -60,9 +60,10 @@ class ReadingSession:
             return
         attempt = _Attempt(number, reader.name)
         try:
+            _refuse_lost_page(self.pdf, number)
             with displayed(self.pdf, number) as page:
                 yield {"at": attempt.engine}  # looking at a page can end a process as well
-                _mupdf.TOOLS.reset_mupdf_warnings()
+                _forget_warnings(number)
                 engine = reader.route(page)
                 attempt.engine = engine.name
                 yield {"at": attempt.engine}
@@ -126,6 +127,19 @@ def _top_rows(words: list[Word], half: float) -> tuple[str, ...]:
 
 def _top_lines(lines: list[PageLine], half: float) -> tuple[str, ...]:
     return tuple(line.markdown for line in lines if not line.is_table and line.box[1] < half)[:_TOP_ROWS]
+
+
+def _forget_warnings(number: int) -> None:
+    """MuPDF leaves out a warning that repeats the one before: another one between them makes this page's heard."""
+    _mupdf.mupdf.fz_warn(f"page {number}")
+    _mupdf.TOOLS.reset_mupdf_warnings()
+
+
+def _refuse_lost_page(pdf: PdfDocument, number: int) -> None:
+    """A page that the tree of pages names and the file has lost would pass for a blank one."""
+    xref = pdf.page_xref(number - 1)
+    if xref >= pdf.xref_length() or pdf.xref_object(xref, compressed=True) == "null":
+        raise UnreadablePageError("it is missing from the file, which is damaged")
 
 
 def _refuse_lost_content() -> None:

@@ -22,7 +22,6 @@ from deepchart_dagster.contexts.progress import PageProgress, listening
 from deepchart_dagster.contexts.readings import PageReading
 from deepchart_dagster.errors import DamagedFile
 
-WORKERS = 2
 READER = """
 import sys
 from pathlib import Path
@@ -36,7 +35,8 @@ def tell(document_id, progress):
     print(progress.resumed, progress.done, flush=True)
 
 root = Path(sys.argv[1])
-stage = OcrContextStage(ArtifactStore(root), DocumentStore(root), engine="text-layer", options=ReadingOptions(workers=2))
+options = ReadingOptions(workers=2)
+stage = OcrContextStage(ArtifactStore(root), DocumentStore(root), engine="text-layer", options=options)
 with listening(tell):
     stage.run(sys.argv[2])
 """
