@@ -21,6 +21,7 @@ KEYS = {
     "message",
     "stderr_tail",
     "drawn",
+    "requests",
     "versions",
 }
 
