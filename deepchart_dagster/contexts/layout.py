@@ -10,7 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deepchart_dagster.contexts.tables import Table, build_table, is_header, value_area
+from deepchart_dagster.contexts.grid import Table
+from deepchart_dagster.contexts.headers import is_header, value_area
+from deepchart_dagster.contexts.tables import build_table
 from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of
 
 LAYOUT_VERSION = 1

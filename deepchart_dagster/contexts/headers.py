@@ -1,0 +1,124 @@
+"""The header rows of a table: which rows name columns, and what stands over which column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from deepchart_dagster.contexts.columns import Column
+from deepchart_dagster.contexts.grid import Cell, Line
+from deepchart_dagster.contexts.words import Row, Segment
+
+_PERIOD = re.compile(
+    r"\b(ended|ending|fiscal|years?|months?|quarters?|weeks?|as of|at|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_MONTH = re.compile(
+    r"(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?"
+    r"|dec(ember)?)\.?$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"[A-Za-z]{3,9}\.? ?\d{1,2},? ?(?:\d{4})?|(?:FY ?)?\d{4}")
+
+
+def leading_headers(rows: Sequence[Row]) -> int:
+    """How many of the first rows name columns: they hold no value but years, and stand over values."""
+    left = value_area(rows)
+    count = 0
+    for row in rows:
+        if not is_header(row, left):
+            break
+        count += 1
+    return count if count < len(rows) else 0
+
+
+def is_header(row: Row, left: float) -> bool:
+    """Whether a row names columns: years, dates or words over the value area, and no other value."""
+    over = [segment for segment in row.segments if segment.x1 > left]
+    values = [segment for segment in row.segments if segment.is_value]
+    if not over or any(not segment.is_year for segment in values):
+        return False
+    if values:
+        return True
+    first = row.segments[0]
+    return first.x0 >= left - 2 * row.height or len(row.segments) > 2 or _names_dates(row)
+
+
+def _names_dates(row: Row) -> bool:
+    rest = row.segments[1:]
+    return bool(rest) and all(_DATE.fullmatch(segment.text) or _PERIOD.search(segment.text) for segment in rest)
+
+
+def value_area(rows: Sequence[Row]) -> float:
+    """Where the values begin: the left end of the leftmost value that follows a label."""
+    lefts = [segment.x0 for row in rows for segment in row.segments[1:] if segment.is_value and not segment.is_year]
+    return min(lefts, default=min((row.segments[-1].x0 for row in rows if len(row.segments) > 1), default=0.0))
+
+
+def header_lines(rows: Sequence[Row], columns: list[Column], n_labels: int) -> list[Line]:
+    """Spanning period phrases as rows of their own, above one row with everything else stacked."""
+    spans: list[Line] = []
+    stacked = [Cell() for _ in range(n_labels + len(columns))]
+    for row in rows:
+        segments = [part for segment in row.segments for part in _single_dates(segment)]
+        over = [segment for segment in segments if segment.center > columns[0].x0 - 2 * row.height]
+        stacked[0].words += [word for segment in segments if segment not in over for word in segment.words]
+        if _is_spanning(over, columns):
+            spans.append(_span_line(over, columns))
+            continue
+        for segment in over:
+            stacked[n_labels + _column_over(segment, columns)].words += segment.words
+    lines = [*spans, Line(cells=stacked, header=True)]
+    return [line for line in lines if any(cell.words for cell in line.cells)]
+
+
+def _single_dates(segment: Segment) -> list[Segment]:
+    """Engines may give ``September 24, September 25,`` as one phrase: one segment a date."""
+    starts = [at for at, word in enumerate(segment.words) if _MONTH.match(word.text)]
+    if len(starts) < 2 or starts[0] != 0:
+        return [segment]
+    ends = [*starts[1:], len(segment.words)]
+    return [Segment(segment.words[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _is_spanning(over: list[Segment], columns: list[Column]) -> bool:
+    """Fewer phrases than columns, each naming a period and none a single column's date."""
+    if not over or len(over) >= len(columns):
+        return False
+    if any(segment.is_year or re.search(r"\b\d{4}$", segment.text) for segment in over):
+        return False
+    return all(_PERIOD.search(segment.text) for segment in over)
+
+
+def _span_line(over: list[Segment], columns: list[Column]) -> Line:
+    cells = [Cell()]
+    owners = [min(over, key=lambda segment: abs(segment.center - column.center)) for column in columns]
+    for at, owner in enumerate(owners):
+        if at and owner is owners[at - 1]:
+            cells[-1].span += 1
+        else:
+            cells.append(Cell(words=list(owner.words)))
+    return Line(cells=cells, header=True)
+
+
+def _column_over(segment: Segment, columns: list[Column]) -> int:
+    """The column a header cell stands over: between the right edges of its neighbours, else the nearest."""
+    previous = float("-inf")
+    for at, column in enumerate(columns):
+        reach = column.x1 if at + 1 == len(columns) else (column.x1 + min(column.x1 + 6, columns[at + 1].x0)) / 2
+        if previous < segment.center <= reach:
+            return at
+        previous = reach
+    return min(range(len(columns)), key=lambda at: abs(columns[at].center - segment.center))
+
+
+def drop_label_column(headers: list[Line]) -> list[Line]:
+    """Where the first column became the label, its header names the labels."""
+    for line in headers:
+        if line.cells[1].span > 1:
+            line.cells[1].span -= 1
+            continue
+        line.cells[1].words = line.cells[0].words + line.cells[1].words
+        del line.cells[0]
+    return headers
