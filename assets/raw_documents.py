@@ -3,6 +3,8 @@
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check
+from deepchart_dagster.artifacts.steps import StepSummary
+from deepchart_dagster.benchmark.documents import Document
 from deepchart_dagster.contexts.ocr import RAW_DOCUMENT_VERSION
 from deepchart_dagster.partitions import documents
 from resources import StorageResource, open_workbench
@@ -21,6 +23,26 @@ def raw_documents(context: dg.AssetExecutionContext, storage: StorageResource) -
         summary = bench.raw_documents().run(context.partition_key)
         return materialized(
             summary,
-            means=["n_pages", "bytes"],
             where=bench.artifacts.folder("raw_documents", (), context.partition_key),
+            metadata=_metadata(summary, bench.documents.get(context.partition_key)),
         )
+
+
+def _metadata(summary: StepSummary, document: Document) -> dict[str, dg.MetadataValue]:
+    value = summary.results[0].value if summary.results else {}  # an error has its own words
+    warnings = value.get("warnings")
+    metadata: dict[str, dg.MetadataValue] = {
+        "title": dg.MetadataValue.text(document.title),
+        "domain": dg.MetadataValue.text(document.domain.value),
+        "bytes": dg.MetadataValue.int(document.bytes),
+        "repaired": dg.MetadataValue.bool(bool(value.get("repaired"))),
+        "warnings": dg.MetadataValue.json(warnings if isinstance(warnings, list) else []),
+        "read_or_given": dg.MetadataValue.json(dict(document.origins)),
+    }
+    if isinstance(n_pages := value.get("n_pages"), int):
+        metadata["pages"] = dg.MetadataValue.int(n_pages)
+    if document.company:
+        metadata["company"] = dg.MetadataValue.text(document.company)
+    if document.fiscal_years:
+        metadata["fiscal_years"] = dg.MetadataValue.json(list(document.fiscal_years))
+    return metadata

@@ -1,4 +1,4 @@
-"""Keeps the dynamic partitions in line with models.yaml and the registered documents."""
+"""Dynamic partitions in line with models.yaml and the registered documents; PDFs in the inbox registered."""
 
 import dagster as dg
 
@@ -31,3 +31,20 @@ def partitions_in_line(
     if not requests:
         return dg.SkipReason("Partitions are in line with models.yaml and the registered documents.")
     return dg.SensorResult(dynamic_partitions_requests=requests)
+
+
+@dg.sensor(
+    minimum_interval_seconds=60,
+    default_status=dg.DefaultSensorStatus.STOPPED,
+    description="Registers the PDFs that lie in the storage's inbox and adds them as partitions.",
+)
+def documents_inbox(context: dg.SensorEvaluationContext, storage: StorageResource) -> dg.SensorResult | dg.SkipReason:
+    with open_workbench(storage) as bench:
+        look = bench.inbox().look()
+    for one in look.refused:
+        context.log.warning(f"{one.file}: {one.reason}")
+    present = set(context.instance.get_dynamic_partitions(DOCUMENTS_NAME))
+    added = sorted({one.document.id for one in look.registered} - present)
+    if not added:
+        return dg.SkipReason(look.in_words())
+    return dg.SensorResult(dynamic_partitions_requests=[partitions.documents.build_add_request(added)])

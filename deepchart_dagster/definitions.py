@@ -1,4 +1,4 @@
-"""The code location that Dagster loads: assets, their resources, jobs and one sensor. Nothing else."""
+"""The code location that Dagster loads: assets, their resources, jobs and sensors. Nothing else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from assets.references import references  # noqa: E402
 from assets.rendered_charts import rendered_charts  # noqa: E402
 from assets.report import report  # noqa: E402
 from assets.rubrics import rubrics  # noqa: E402
-from assets.sensors import partitions_in_line  # noqa: E402
+from assets.sensors import documents_inbox, partitions_in_line  # noqa: E402
 from assets.visual_accuracy import visual_accuracy  # noqa: E402
 from resources import (  # noqa: E402
     BenchmarkResource,
@@ -87,7 +87,7 @@ defs = dg.Definitions(
     ],
     asset_checks=[context_checks],
     jobs=JOBS,
-    sensors=[partitions_in_line],
+    sensors=[partitions_in_line, documents_inbox],
     resources={
         "storage": StorageResource(),
         "benchmark": BenchmarkResource(),

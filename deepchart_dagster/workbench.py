@@ -24,6 +24,7 @@ from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
     from deepchart_dagster.benchmark.state import Side
+    from deepchart_dagster.contexts.inbox import Inbox
     from deepchart_dagster.contexts.locate import Occurrence
     from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
     from deepchart_dagster.contexts.variants import ContextVariantStage
@@ -104,6 +105,11 @@ class Workbench:
         from deepchart_dagster.execution.runner import LocalRunner
 
         return LocalRunner(tier=self.settings.sandbox, workers=self.settings.workers)
+
+    def inbox(self) -> Inbox:
+        from deepchart_dagster.contexts.inbox import Inbox
+
+        return Inbox(self.documents)
 
     def model(self, slug: str) -> ModelSpec:
         """Raises ConfigurationError that lists the slugs there are."""

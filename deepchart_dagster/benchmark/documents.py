@@ -4,43 +4,49 @@
     <root>/documents/<id>/document.json    Document
 
 The same bytes have one document: adding them again returns it. An id is given by the caller or made from
-the file's name; two different files never share one. Nothing is kept of a file that is refused.
+the file's name; two different files never share one. A file is copied once, in blocks, and hashed on the way; one
+that changes meanwhile is refused. Nothing is kept of a file that is refused.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from deepchart_dagster.artifacts.canonical import in_unicode, sha256_bytes
+from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.artifacts.files import (
     is_slug,
     new_folder,
     remove_leftovers,
     storage_errors,
     unreadable,
-    write_bytes,
     write_json,
 )
+from deepchart_dagster.benchmark.copying import Copied, copied_pdf
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.errors import DamagedFile, MissingInputError, UsageError
 
 _PDF_NAME = "source.pdf"
 _RECORD_NAME = "document.json"
-# A PDF may carry a few bytes of wrapping (a mail header, a byte order mark) before its header.
-_HEADER_WINDOW = 1024
 _MAX_DEFAULT_ID = 80
+
+Origin: TypeAlias = Literal["given", "read", "file name"]
 
 
 class Document(BaseModel):
-    """One registered PDF. ``bytes`` is its size; ``file_name`` the name it was first added under."""
+    """One registered PDF. ``bytes`` is its size; ``file_name`` the name it was first added under.
+
+    ``origins`` says of domain, title, company and fiscal_years whether a person gave it, it was read from the PDF,
+    or (a title) it is the file's name; what is not known has none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,18 +58,47 @@ class Document(BaseModel):
     fiscal_years: tuple[int, ...] = ()
     file_name: str
     bytes: int
+    origins: dict[str, Origin] = {}
 
 
 @dataclass(frozen=True)
-class _Given:
-    """What the caller says of a PDF."""
+class DocumentFacts:
+    """What is said of a PDF, by a person or by the PDF. ``problem``: why it says nothing of itself."""
 
+    domain: Domain | None = None
+    title: str | None = None
+    company: str | None = None
+    fiscal_years: tuple[int, ...] = ()
+    problem: str | None = None
+
+    def stated(self) -> dict[str, object]:
+        """The fields of Document that it has a value for."""
+        values = {
+            "domain": self.domain,
+            "title": self.title and in_unicode(self.title),
+            "company": self.company and in_unicode(self.company),
+            "fiscal_years": self.fiscal_years,
+        }
+        return {name: value for name, value in values.items() if value}
+
+
+NOTHING = DocumentFacts()
+
+
+@dataclass(frozen=True)
+class Registration:
+    """``was_known``: the same bytes were registered before, under this document's id."""
+
+    document: Document
+    was_known: bool
+
+
+@dataclass(frozen=True)
+class _Request:
     path: Path
-    domain: Domain
     document_id: str | None
-    title: str | None
-    company: str | None
-    fiscal_years: tuple[int, ...]
+    given: DocumentFacts
+    reader: Callable[[Path], DocumentFacts] | None = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -86,23 +121,47 @@ class DocumentStore:
         company: str | None = None,
         fiscal_years: Sequence[int] = (),
     ) -> Document:
+        """Register the PDF at ``path`` with what is given, as ``register`` does."""
+        given = DocumentFacts(domain, title, company, tuple(fiscal_years))
+        return self.register(path, given, document_id=document_id).document
+
+    def register(
+        self,
+        path: Path,
+        given: DocumentFacts = NOTHING,
+        *,
+        document_id: str | None = None,
+        reader: Callable[[Path], DocumentFacts] | None = None,
+    ) -> Registration:
         """Register the PDF at ``path``; bytes that are known already return (and complete) their document.
 
-        Raises UsageError for what is no PDF, for an id that cannot be one or that other bytes have, and
-        for known bytes asked for under another id or domain; StorageError where nothing can be written.
+        ``reader`` is asked for what is not given, with the copy in the storage.
+        Raises UsageError for what is no PDF, changes while it is copied or tells no domain, for an id that
+        cannot be one or that other bytes have, and for known bytes asked for under another id or domain;
+        StorageError where nothing can be written.
         """
-        data = _read_pdf(path)
         if document_id is not None and not is_slug(document_id):
             raise UsageError(
                 f"{document_id!r} cannot be a document id.",
                 remedy="Use up to 100 letters, digits, '.', '_' and '-', beginning with a letter or digit.",
             )
-        title, company = (text and in_unicode(text) for text in (title, company))
-        given = _Given(path, domain, document_id, title, company, tuple(fiscal_years))
-        digest = sha256_bytes(data)
+        request = _Request(path, document_id, given, reader)
+        with copied_pdf(path, self.folder) as copied:
+            if known := self._known(copied):
+                return Registration(self._completed(known, request), was_known=True)
+            facts = reader(copied.path) if reader else NOTHING
+            domain = given.domain or facts.domain
+            if domain is None:
+                raise _no_domain(path, facts)
+            with self._writing():
+                if known := self._known(copied):  # another process was faster
+                    return Registration(self._complete(known, request), was_known=True)
+                return Registration(self._register(request, copied, facts, domain), was_known=False)
+
+    def change(self, document_id: str, given: DocumentFacts) -> Document:
+        """The document with what is given in place of what was known of it. Raises UsageError for an unknown id."""
         with self._writing():
-            known = next((document for document in self.list() if document.sha256 == digest), None)
-            return self._complete(known, given) if known else self._register(given, data, digest)
+            return self._update(self.get(document_id), given)
 
     def get(self, document_id: str) -> Document:
         """Raises UsageError for an id that is not registered, DamagedFile for a record that cannot be read."""
@@ -140,48 +199,61 @@ class DocumentStore:
                 remove_leftovers(self.folder)  # of a killed one
                 yield
 
-    def _register(self, given: _Given, data: bytes, digest: str) -> Document:
-        document = Document(
-            id=given.document_id or self._free_id(given.path, digest),
-            sha256=digest,
-            domain=given.domain,
-            title=given.title or in_unicode(given.path.stem),
-            company=given.company,
-            fiscal_years=given.fiscal_years,
-            file_name=in_unicode(given.path.name),
-            bytes=len(data),
+    def _known(self, copied: Copied) -> Document | None:
+        return next((document for document in self.list() if document.sha256 == copied.sha256), None)
+
+    def _register(self, request: _Request, copied: Copied, facts: DocumentFacts, domain: Domain) -> Document:
+        path, given, read = request.path, request.given.stated(), facts.stated()
+        values: Mapping[str, object] = {"title": in_unicode(path.stem), **read, **given}
+        document = Document.model_validate(
+            {
+                **values,
+                "domain": domain,
+                "id": request.document_id or self._free_id(path, copied.sha256),
+                "sha256": copied.sha256,
+                "file_name": in_unicode(path.name),
+                "bytes": copied.n_bytes,
+                "origins": {"title": "file name", **dict.fromkeys(read, "read"), **dict.fromkeys(given, "given")},
+            }
         )
         if (self.folder / document.id).exists():
             raise UsageError(
-                f"{given.path}: the id {document.id} belongs to another file.", remedy="Choose another one with --id."
+                f"{path}: the id {document.id} belongs to another file.", remedy="Choose another one with --id."
             )
         with new_folder(self.folder / document.id) as folder:
-            write_bytes(folder / _PDF_NAME, data)
+            with storage_errors(self.folder, "write"):
+                copied.path.rename(folder / _PDF_NAME)
             write_json(folder / _RECORD_NAME, document.model_dump(mode="json"))
         return document
 
-    def _complete(self, known: Document, given: _Given) -> Document:
+    def _completed(self, known: Document, request: _Request) -> Document:
+        with self._writing():
+            return self._complete(self.get(known.id), request)
+
+    def _complete(self, known: Document, request: _Request) -> Document:
         """``known`` with what was not known of it before."""
-        if given.document_id not in (None, known.id):
+        path, given = request.path, request.given
+        if request.document_id not in (None, known.id):
             raise UsageError(
-                f"{given.path} is registered already, as {known.id}.",
-                remedy=f"Use that id instead of {given.document_id}.",
+                f"{path} is registered already, as {known.id}.",
+                remedy=f"Use that id instead of {request.document_id}.",
             )
-        if given.domain is not known.domain:
+        if given.domain not in (None, known.domain):
             raise UsageError(
-                f"{given.path} is registered already, as {known.id} of the {known.domain.value} domain.",
-                remedy=f"Delete {self.folder / known.id} first if it belongs to {given.domain.value}.",
+                f"{path} is registered already, as {known.id} of the {known.domain.value} domain.",
+                remedy=f"If that is wrong: deepchart documents set {known.id} --domain {given.domain}.",
             )
-        completed = known.model_copy(
-            update={
-                "title": given.title or known.title,
-                "company": given.company or known.company,
-                "fiscal_years": given.fiscal_years or known.fiscal_years,
-            }
-        )
-        if completed != known:
-            write_json(self.folder / known.id / _RECORD_NAME, completed.model_dump(mode="json"))
-        return completed
+        return self._update(known, given)
+
+    def _update(self, known: Document, given: DocumentFacts) -> Document:
+        stated = given.stated()
+        changed = {name: value for name, value in stated.items() if value != getattr(known, name)}
+        if not changed:
+            return known
+        origins: dict[str, Origin] = {**known.origins, **dict.fromkeys(changed, "given")}
+        updated = known.model_copy(update={**changed, "origins": origins})
+        write_json(self.folder / known.id / _RECORD_NAME, updated.model_dump(mode="json"))
+        return updated
 
     def _free_id(self, path: Path, digest: str) -> str:
         """A slug of the file's name; where another file has it, with the beginning of the hash."""
@@ -194,24 +266,10 @@ class DocumentStore:
         return "known: " + ", ".join(ids[:5]) + more if ids else "none is"
 
 
-def _read_pdf(path: Path) -> bytes:
-    """The file's bytes. Raises UsageError for what is no PDF or cannot be read."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise UsageError(f"{path}: there is no such file.", remedy="Check the path.") from error
-    except IsADirectoryError as error:
-        raise UsageError(f"{path} is a folder.", remedy="Name the PDF files in it.") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}.", remedy="Give this user read permission.") from error
-    if not data:
-        raise UsageError(f"{path} is empty.", remedy="Fetch the PDF again.")
-    if b"%PDF-" not in data[:_HEADER_WINDOW]:
-        raise UsageError(
-            f"{path} is not a PDF (no %PDF- header in its first {_HEADER_WINDOW} bytes).",
-            remedy="Give the PDF itself, not a web page or an archive that leads to it.",
-        )
-    return data
+def _no_domain(path: Path, facts: DocumentFacts) -> UsageError:
+    why = facts.problem or "neither the cover of a 10-K nor a paper's abstract and references were found"
+    domains = ", ".join(domain.value for domain in Domain)
+    return UsageError(f"{path}: its domain cannot be told ({why}).", remedy=f"Say it with --domain ({domains}).")
 
 
 def _load(record: Path) -> Document:

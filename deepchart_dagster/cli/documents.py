@@ -1,17 +1,23 @@
-"""``deepchart documents``: raw PDFs in, and what is there."""
+"""``deepchart documents``: raw PDFs in, what is known of them, and what is there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from deepchart_dagster.benchmark.documents import Document
+from deepchart_dagster.benchmark.documents import Document, DocumentFacts, Registration
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.cli.common import common_options, emit, group_options, note, workbench
 from deepchart_dagster.errors import DeepChartError, UsageError
 from deepchart_dagster.settings import Settings
+
+if TYPE_CHECKING:
+    from deepchart_dagster.contexts.inbox import InboxLook
+
+_DOMAINS = click.Choice([domain.value for domain in Domain])
 
 
 @dataclass(frozen=True)
@@ -26,27 +32,33 @@ class _Refused:
         return reason if str(self.pdf) in reason else f"{self.pdf}: {reason}"
 
 
-@click.group(short_help="Register raw PDFs; list them.")
+@click.group(short_help="Register raw PDFs; say what they are; list them.")
 @group_options
 def command() -> None:
-    """Register raw PDFs as documents (partitions of ocr_contexts), and list them.
+    """Register raw PDFs as documents (partitions of ocr_contexts), say what they are, and list them.
 
     \b
-    Example: deepchart documents add 10k_apple_2022.pdf --domain finance
+    Example: deepchart documents add 10k_apple_2022.pdf
     """
 
 
 @command.command("add")
 @click.argument("pdfs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False))
-@click.option("--domain", required=True, type=click.Choice([domain.value for domain in Domain]))
+@click.option("--domain", type=_DOMAINS, help="Default: as read from the PDF (a 10-K, a paper).")
 @click.option("--id", "document_id", help="Identifier; default: made from the file's name. One PDF only.")
-@click.option("--title", help="Title as models will read it.")
-@click.option("--company", help="Company of a filing.")
-@click.option("--fiscal-year", "fiscal_years", multiple=True, type=int, help="Fiscal year that a filing reports.")
+@click.option("--title", help="Title as models will read it; default: as read from the PDF, else the file's name.")
+@click.option("--company", help="Company of a filing; default: the registrant on its cover.")
+@click.option(
+    "--fiscal-year",
+    "fiscal_years",
+    multiple=True,
+    type=int,
+    help="Fiscal year that a filing reports; default: the one on its cover. May be repeated.",
+)
 @common_options
 def add(
     pdfs: tuple[Path, ...],
-    domain: str,
+    domain: str | None,
     document_id: str | None,
     title: str | None,
     company: str | None,
@@ -56,26 +68,24 @@ def add(
 ) -> None:
     """Register PDFs. A file that cannot be taken is named with its reason; the others are registered.
 
+    What a PDF is (domain, title, company, fiscal year) is read from it where it is not given. The same bytes are
+    one document, under whatever name they come.
+
     \b
-    Example: deepchart documents add 10k_apple_2022.pdf --domain finance --company Apple
+    Example: deepchart documents add 10k_apple_2022.pdf
+             deepchart documents add report.pdf --domain ecosystem --title "State of the Field 2024"
     """
     if len(pdfs) > 1 and document_id:
         raise UsageError("--id names one document.", remedy="Add the PDFs one by one, or leave --id out.")
-    added: list[Document] = []
+    from deepchart_dagster.contexts.metadata import read_metadata
+
+    given = _facts(domain, title, company, fiscal_years)
+    added: list[Registration] = []
     refused: list[_Refused] = []
     with workbench(storage) as bench:
         for pdf in pdfs:
             try:
-                added.append(
-                    bench.documents.add(
-                        pdf,
-                        Domain(domain),
-                        document_id=document_id,
-                        title=title,
-                        company=company,
-                        fiscal_years=fiscal_years,
-                    )
-                )
+                added.append(bench.documents.register(pdf, given, document_id=document_id, reader=read_metadata))
             except DeepChartError as error:
                 refused.append(_Refused(pdf, error))
         if added:
@@ -85,13 +95,98 @@ def add(
     emit(
         as_json,
         {
-            "added": [document.model_dump(mode="json") for document in added],
+            "added": [one.document.model_dump(mode="json") for one in added],
+            "known": sorted({one.document.id for one in added if one.was_known}),
             "refused": [{"file": str(one.pdf), "reason": one.reason} for one in refused],
         },
-        "\n".join(f"{document.id}  {document.domain.value}  {document.file_name}" for document in added),
+        "\n".join(_line(one.document) + ("  (registered before)" if one.was_known else "") for one in added),
     )
+    if not as_json:
+        _next_step([one.document for one in added if not one.was_known])
     if refused:
         raise click.exceptions.Exit(1 if added else refused[0].error.exit_code)
+
+
+@command.command("set")
+@click.argument("document_id", metavar="ID")
+@click.option("--domain", type=_DOMAINS)
+@click.option("--title", help="Title as models will read it.")
+@click.option("--company", help="Company of a filing.")
+@click.option("--fiscal-year", "fiscal_years", multiple=True, type=int, help="Replaces the years there are.")
+@common_options
+def set_facts(
+    document_id: str,
+    domain: str | None,
+    title: str | None,
+    company: str | None,
+    fiscal_years: tuple[int, ...],
+    storage: str | None,
+    as_json: bool,
+) -> None:
+    """Correct what is known of a document. What shows it becomes stale; the PDF stays as it is.
+
+    \b
+    Example: deepchart documents set 10k_apple_2022 --title "Apple Inc., annual report 2022"
+    """
+    given = _facts(domain, title, company, fiscal_years)
+    if not given.stated():
+        raise UsageError("nothing to set.", remedy="Give --domain, --title, --company or --fiscal-year.")
+    with workbench(storage) as bench:
+        before = bench.documents.get(document_id)
+        after = bench.documents.change(document_id, given)
+    stale = _stale(before, after)
+    emit(
+        as_json,
+        {"document": after.model_dump(mode="json"), "stale": stale},
+        f"{_line(after)}\n" + (f"Stale now: {', '.join(stale)}." if stale else "Nothing changed."),
+    )
+
+
+def _facts(domain: str | None, title: str | None, company: str | None, fiscal_years: tuple[int, ...]) -> DocumentFacts:
+    return DocumentFacts(Domain(domain) if domain else None, title, company, tuple(sorted(set(fiscal_years))))
+
+
+def _stale(before: Document, after: Document) -> list[str]:
+    """The assets that show what changed: a title stands in contexts, a domain decides how a PDF is read."""
+    if before == after:
+        return []
+    stale = ["raw_documents"]
+    if before.domain is not after.domain:
+        stale.append("ocr_contexts")
+    if before.title != after.title or before.domain is not after.domain:
+        stale.append("context_variants")
+    return stale
+
+
+@command.command("inbox")
+@common_options
+def inbox(storage: str | None, as_json: bool) -> None:
+    """Register the PDFs that lie in STORAGE/inbox (made where it is not there).
+
+    A subfolder finance, academic or ecosystem gives the domain of what lies in it. Registered files are moved to
+    inbox/registered; refused ones stay, their reasons stand in inbox/refused.json; a file that is still being
+    written is left for the next look. Exit code 1 where files were refused.
+
+    \b
+    Example: deepchart documents inbox --json
+    """
+    with workbench(storage) as bench:
+        look = bench.inbox().look()
+        if look.registered:
+            _sync(bench.settings, [document.id for document in bench.documents.list()])
+        folder = bench.inbox().folder
+    for one in look.refused:
+        note(f"deepchart: {one.file}: {one.reason}")
+    emit(as_json, look.as_json(), "\n".join(_inbox_lines(look)) or f"No PDF to register in {folder}.")
+    if not as_json:
+        _next_step([one.document for one in look.registered if not one.was_known])
+    if look.refused:
+        raise click.exceptions.Exit(1)
+
+
+def _inbox_lines(look: InboxLook) -> list[str]:
+    registered = [_line(one.document) + ("  (registered before)" if one.was_known else "") for one in look.registered]
+    return [*registered, *(f"{file}: still being written, left for the next look" for file in look.waiting)]
 
 
 @command.command("list")
@@ -107,9 +202,21 @@ def list_documents(storage: str | None, as_json: bool) -> None:
     emit(
         as_json,
         {"documents": [document.model_dump(mode="json") for document in documents]},
-        "\n".join(f"{document.id}  {document.domain.value}  {document.file_name}" for document in documents)
-        or "No documents yet: deepchart documents add FILE.pdf --domain finance",
+        "\n".join(map(_line, documents)) or "No documents yet: deepchart documents add FILE.pdf --domain finance",
     )
+
+
+def _line(document: Document) -> str:
+    """Id, domain, title, years, and the file's name."""
+    years = ", ".join(map(str, document.fiscal_years))
+    parts = (document.id, document.domain.value, document.title, years, document.file_name)
+    return "  ".join(part for part in parts if part)
+
+
+def _next_step(documents: list[Document]) -> None:
+    if documents:
+        more = "" if len(documents) == 1 else f" (and the {len(documents) - 1} others)"
+        note(f"Next: deepchart contexts build --document {documents[0].id}{more}")
 
 
 def _sync(settings: Settings, ids: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, workbench
+from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, note, workbench
 
 if TYPE_CHECKING:
     from deepchart_dagster.benchmark.import_report import ImportReport
@@ -36,6 +36,8 @@ def command(path: Path, only: tuple[str, ...], name: str | None, storage: str | 
         report = import_benchmark(path, bench.library, name=name, only=only)
         others = [other for other in bench.library.names() if other != report.name]
     emit(as_json, report.as_json(), "\n".join(_lines(report, others)))
+    if report.imported and not as_json:
+        note('Next: deepchart materialize "context_variants,references" --split finance-normal')
     exit_with_errors(len(report.skipped))
 
 

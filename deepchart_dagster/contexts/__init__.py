@@ -9,6 +9,8 @@ engines      text-layer, rapidocr: one interface, routed per page
 child        the process that touches PDFs; children: its parent's side; pdf: PyMuPDF as it is used there
 reading      all pages of a PDF through children; readings: what comes back
 statements   the three statements of a 10-K filing, found jointly
+metadata     what a PDF says of itself (title, registrant, year); front: its first pages, in the child
+inbox        PDFs that are put into a folder, registered
 ocr          raw_documents and ocr_contexts
 loaded       an ocr context read back; show: what there is to say of it
 filings      which filings a query needs and what is shown of them

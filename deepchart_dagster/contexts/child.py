@@ -7,6 +7,7 @@ PyMuPDF can crash, loop or take all memory on a bad file; here that ends a child
     {"do": "read", "pdf": path, "engine": {…}, "figures": bool} -> pages as they are asked for (contexts.session)
     {"do": "chunks", "pdf": path, "chunks": [{"pages": [n…], "path": path}…]}
                                                                           -> {"width", "height", "pictures"} for each
+    {"do": "front", "pdf": path}                                          -> contexts.front
     {"do": "mark", "pdf": path, "page": n, "box": [x0, y0, x1, y1], "path": path}  -> {}
 
 The first line is always {"ready": true}: what fails before it is no page's fault.
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from deepchart_dagster.contexts.engines import EngineConfig
+from deepchart_dagster.contexts.front import front_matter
 from deepchart_dagster.contexts.mosaic import save_mosaic
 from deepchart_dagster.contexts.pdf import load_mupdf
 from deepchart_dagster.contexts.pictures import pictures_on, save_marked_page
@@ -118,6 +120,11 @@ def _chunks(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"width": width, "height": height, "pictures": pictures}
 
 
+def _front(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    with _mupdf.open(task["pdf"], filetype="pdf") as pdf:
+        yield front_matter(pdf)
+
+
 def _mark(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     with _mupdf.open(task["pdf"], filetype="pdf") as pdf:
         save_marked_page(pdf[task["page"] - 1], tuple(task["box"]), Path(task["path"]))
@@ -132,6 +139,7 @@ _TASKS: dict[str, Callable[[dict[str, Any]], Iterator[dict[str, Any]]]] = {
     "inspect": _inspect,
     "read": _read,
     "chunks": _chunks,
+    "front": _front,
     "mark": _mark,
 }
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import threading
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,7 @@ from hypothesis import strategies as st
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
 from deepchart_dagster.artifacts.files import is_slug
-from deepchart_dagster.benchmark.documents import DocumentStore, _slug
+from deepchart_dagster.benchmark.documents import DocumentFacts, DocumentStore, _slug
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.errors import DamagedFile, MissingInputError, StorageError, UsageError
 
@@ -201,3 +205,110 @@ def test_a_file_name_or_title_that_is_no_utf8_spoils_no_record(store: DocumentSt
     assert store.list() == [document]
     assert (document.file_name, document.title, document.company) == ("caf\ufffd.pdf", "caf\ufffd", "Caf\ufffd")
     assert store.add(path, Domain.FINANCE, title="\ud800") == store.get(document.id)
+
+
+def _reads(facts: DocumentFacts) -> Callable[[Path], DocumentFacts]:
+    return lambda copy: facts
+
+
+READ = DocumentFacts(Domain.FINANCE, "Acme, Form 10-K 2021", "Acme", (2021,))
+
+
+def test_what_was_read_and_what_was_given_is_told_apart(store: DocumentStore, tmp_path: Path) -> None:
+    given = DocumentFacts(company="Acme Corporation")
+    document = store.register(file(tmp_path, "a.pdf"), given, reader=_reads(READ)).document
+    assert (document.domain, document.title, document.company) == (Domain.FINANCE, READ.title, "Acme Corporation")
+    assert document.origins == {"domain": "read", "title": "read", "company": "given", "fiscal_years": "read"}
+    assert store.get("a") == document
+    bare = store.add(file(tmp_path, "b.pdf", PDF + b"b"), Domain.ECOSYSTEM)
+    assert bare.origins == {"domain": "given", "title": "file name"}
+
+
+def test_a_reader_is_given_the_copy(store: DocumentStore, tmp_path: Path) -> None:
+    seen: list[bytes] = []
+
+    def reader(copy: Path) -> DocumentFacts:
+        assert copy.is_relative_to(store.root)
+        seen.append(copy.read_bytes())
+        return READ
+
+    store.register(file(tmp_path, "a.pdf"), reader=reader)
+    again = store.register(file(tmp_path, "b.pdf"), reader=reader)
+    assert again.was_known
+    assert again.document.id == "a"
+    assert seen == [PDF]
+
+
+def test_a_domain_that_nobody_says_is_asked_for_and_nothing_is_kept(store: DocumentStore, tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"a\.pdf: its domain cannot be told \(it is encrypted\).*--domain \(academic,"
+    ):
+        store.register(file(tmp_path, "a.pdf"), reader=_reads(DocumentFacts(problem="it is encrypted")))
+    assert [path for path in store.folder.iterdir() if path.name != ".lock"] == []
+
+
+def test_changing_what_is_known(store: DocumentStore, tmp_path: Path) -> None:
+    store.register(file(tmp_path, "a.pdf"), reader=_reads(READ))
+    changed = store.change("a", DocumentFacts(Domain.ACADEMIC, title="Another"))
+    assert (changed.domain, changed.title, changed.company) == (Domain.ACADEMIC, "Another", "Acme")
+    assert changed.origins == {"domain": "given", "title": "given", "company": "read", "fiscal_years": "read"}
+    assert store.get("a") == changed
+    with pytest.raises(UsageError, match="no document 'b'"):
+        store.change("b", DocumentFacts(title="x"))
+
+
+def test_a_record_of_before_origins_is_read(store: DocumentStore, tmp_path: Path) -> None:
+    store.add(file(tmp_path, "a.pdf"), Domain.FINANCE)
+    record = store.folder / "a" / "document.json"
+    old = json.loads(record.read_text())
+    del old["origins"]
+    record.write_text(json.dumps(old))
+    assert store.get("a").origins == {}
+
+
+def test_a_file_that_grows_while_it_is_copied_is_refused(store: DocumentStore, tmp_path: Path) -> None:
+    path = file(tmp_path, "a.pdf", PDF + b"x" * (8 << 20))
+    begun, stop = threading.Event(), threading.Event()
+
+    def grow() -> None:
+        with path.open("ab") as stream:
+            while not stop.is_set():
+                stream.write(b"more")
+                stream.flush()
+                begun.set()
+
+    writer = threading.Thread(target=grow)
+    writer.start()
+    begun.wait()
+    try:
+        with pytest.raises(UsageError, match=r"a\.pdf changed while it was read\. Add it again when"):
+            store.add(path, Domain.FINANCE)
+    finally:
+        stop.set()
+        writer.join()
+    assert list(store.folder.iterdir()) == []
+    assert store.add(path, Domain.FINANCE).bytes == path.stat().st_size
+
+
+def test_a_pipe_is_not_waited_for(store: DocumentStore, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pdf")
+    with pytest.raises(UsageError, match=r"pipe\.pdf is a pipe or a device"):
+        store.add(tmp_path / "pipe.pdf", Domain.FINANCE)
+
+
+def test_a_link_is_followed_and_keeps_its_own_name(store: DocumentStore, tmp_path: Path) -> None:
+    (tmp_path / "link.pdf").symlink_to(file(tmp_path, "a.pdf"))
+    document = store.add(tmp_path / "link.pdf", Domain.FINANCE)
+    assert (document.id, document.file_name) == ("link", "link.pdf")
+    assert not store.pdf("link").is_symlink()
+
+
+def test_a_huge_file_is_copied_in_blocks(store: DocumentStore, tmp_path: Path) -> None:
+    path = file(tmp_path, "a.pdf")
+    os.truncate(path, 200 << 20)  # sparse: only its length is huge
+    tracemalloc.start()
+    document = store.add(path, Domain.FINANCE)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert document.bytes == 200 << 20
+    assert peak < 16 << 20

@@ -93,6 +93,8 @@ def test_the_same_file_twice_is_one_document(storage: Path, tmp_path: Path, pdf:
     again = _add(storage, pdf, other_name, "--json")
     assert again.code == 0
     assert again.json["added"] == first * 2
+    assert again.json["known"] == ["report"]
+    assert _add(storage, pdf).out.endswith("report.pdf  (registered before)\n")
     assert _ids(storage) == ["report"]
 
 
@@ -211,7 +213,7 @@ def test_a_storage_that_may_not_be_written(open_folder: Path) -> None:
         f"{pdf}: cannot write {storage / 'documents'}: Permission denied. "
         "Give this user write permission, or choose another folder with --storage."
     )
-    assert ran.json == {"added": [], "refused": [{"file": str(pdf), "reason": ran.complaint}]}
+    assert ran.json == {"added": [], "known": [], "refused": [{"file": str(pdf), "reason": ran.complaint}]}
     assert list(storage.iterdir()) == []
 
 
@@ -287,3 +289,53 @@ def test_a_disk_that_has_room_for_the_pdf_alone(small_disk: Path, tmp_path: Path
     assert str(storage / "dagster_home") in ran.complaint
     assert "--storage" in ran.complaint
     assert _ids(storage) == ["large"]
+
+
+def test_what_is_read_from_a_filing(storage: Path, shared: Path) -> None:
+    ran = deepchart("documents", "add", shared / "pdfs/10k_amazon_2019.pdf", "--storage", storage)
+    assert ran.code == 0
+    line = "10k_amazon_2019  finance  AMAZON.COM, INC., Form 10-K 2019  2019  10k_amazon_2019.pdf\n"
+    assert ran.out == line
+    assert ran.err == "Next: deepchart contexts build --document 10k_amazon_2019\n"
+    assert deepchart("documents", "list", "--storage", storage).out == line
+
+
+def test_a_domain_that_cannot_be_told_is_asked_for(storage: Path, shared: Path) -> None:
+    scan = shared / "pdfs/scan_ocrmypdf_multipage.pdf"
+    ran = deepchart("documents", "add", scan, "--storage", storage)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.complaint.startswith(f"{scan}: its domain cannot be told (")
+    assert ran.complaint.endswith("Say it with --domain (academic, finance, ecosystem).")
+    assert deepchart("documents", "add", scan, "--domain", "ecosystem", "--storage", storage).code == 0
+
+
+def test_setting_what_is_known(storage: Path, pdf: Path) -> None:
+    _add(storage, pdf)
+    ran = deepchart(
+        "documents", "set", "report", "--title", "Acme", "--fiscal-year", "2022", "--json", "--storage", storage
+    )
+    assert (ran.code, ran.err) == (0, "")
+    assert (ran.json["document"]["title"], ran.json["document"]["fiscal_years"]) == ("Acme", [2022])
+    assert ran.json["document"]["origins"] == {"domain": "given", "title": "given", "fiscal_years": "given"}
+    assert ran.json["stale"] == ["raw_documents", "context_variants"]
+    again = deepchart("documents", "set", "report", "--title", "Acme", "--storage", storage)
+    assert again.out.endswith("Nothing changed.\n")
+    moved = deepchart("documents", "set", "report", "--domain", "academic", "--storage", storage)
+    assert moved.out.endswith("Stale now: raw_documents, ocr_contexts, context_variants.\n")
+    assert deepchart("documents", "set", "report", "--storage", storage).complaint.startswith("nothing to set.")
+    assert deepchart("documents", "set", "gone", "--title", "x", "--storage", storage).code == 2
+
+
+def test_the_inbox(storage: Path, shared: Path) -> None:
+    empty = deepchart("documents", "inbox", "--storage", storage)
+    assert (empty.code, empty.out) == (0, f"No PDF to register in {storage / 'inbox'}.\n")
+    (storage / "inbox/ecosystem").mkdir()
+    shutil.copy(shared / "pdfs/report_rust_survey_2024.pdf", storage / "inbox/ecosystem/rust.pdf")
+    (storage / "inbox/page.pdf").write_text("<html>")
+    ran = deepchart("documents", "inbox", "--storage", storage, "--json")
+    assert ran.code == 1
+    assert [(one["id"], one["domain"]) for one in ran.json["registered"]] == [("rust", "ecosystem")]
+    assert [one["file"] for one in ran.json["refused"]] == ["page.pdf"]
+    assert ran.json["waiting"] == []
+    assert (storage / "inbox/registered/ecosystem/rust.pdf").is_file()
+    assert _ids(storage) == ["rust"]
