@@ -34,10 +34,20 @@ def _edge(segment: Segment, height: float) -> float:
 def columns_of(rows: Sequence[Row], height: float) -> list[Column]:
     """Clusters of right edges of values, then of whatever else stands in line, left to right."""
     values = [(segment, at) for at, row in enumerate(rows) for segment in _trailing(row)]
-    columns = _merge_alternating(_edge_clusters(values, height))
+    clusters = _merge_alternating(_edge_clusters(values, height))
     need = _support(len({at for _, at in values}))
-    columns = [column for column in columns if len(column.rows) >= need]
+    columns = [column for column in clusters if len(column.rows) >= need]
+    columns += [column for column in clusters if column not in columns and _stands_apart(column, columns, rows, height)]
     return sorted(columns + _text_columns(rows, columns, height), key=lambda column: column.center)
+
+
+def _stands_apart(rare: Column, columns: list[Column], rows: Sequence[Row], height: float) -> bool:
+    """A column with few values: they stand beside others of their row, and nothing else stands where they do."""
+    if _overlaps(rare, columns):
+        return False
+    near = [column for column in columns if abs(column.right - rare.right) < _EDGE_REACH * height]
+    others = {at for column in columns for at in column.rows}
+    return not near and bool(rare.rows & others) and all(len(_trailing(rows[at])) > 1 for at in rare.rows)
 
 
 def _support(n_rows: int) -> float:

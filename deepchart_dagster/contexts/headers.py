@@ -25,16 +25,24 @@ _DATE = re.compile(r"[A-Za-z]{3,9}\.? ?\d{1,2},? ?(?:\d{4})?|(?:FY ?)?\d{4}")
 def leading_headers(rows: Sequence[Row]) -> int:
     """How many of the first rows name columns: they hold no value but years, and stand over values."""
     left = value_area(rows)
+    margin = left_margin(rows)
     count = 0
     for row in rows:
-        if not is_header(row, left):
+        if not is_header(row, left, margin):
             break
         count += 1
     return count if count < len(rows) else 0
 
 
-def is_header(row: Row, left: float) -> bool:
-    """Whether a row names columns: years, dates or words over the value area, and no other value."""
+def left_margin(rows: Sequence[Row]) -> float:
+    return min((row.segments[0].x0 for row in rows), default=0.0)
+
+
+def is_header(row: Row, left: float, margin: float) -> bool:
+    """Whether a row names columns: years, dates or words over the values, and no other value.
+
+    ``left`` is where the values begin, ``margin`` where the labels do.
+    """
     over = [segment for segment in row.segments if segment.x1 > left]
     values = [segment for segment in row.segments if segment.is_value]
     if not over or any(not segment.is_year for segment in values):
@@ -42,7 +50,13 @@ def is_header(row: Row, left: float) -> bool:
     if values:
         return True
     first = row.segments[0]
-    return first.x0 >= left - 2 * row.height or len(row.segments) > 2 or _names_dates(row)
+    over_values = first.x0 >= left - 2 * row.height or stands_over(first, left, margin, row.height)
+    return over_values or len(row.segments) > 2 or _names_dates(row)
+
+
+def stands_over(segment: Segment, left: float, margin: float, height: float) -> bool:
+    """A header may be wider than the values below it, and begins nowhere near the labels."""
+    return segment.center >= left - 2 * height and segment.x0 > margin + 6 * height
 
 
 def _names_dates(row: Row) -> bool:
@@ -60,15 +74,18 @@ def header_lines(rows: Sequence[Row], columns: list[Column], n_labels: int) -> l
     """Spanning period phrases as rows of their own, above one row with everything else stacked."""
     spans: list[Line] = []
     stacked = [Cell() for _ in range(n_labels + len(columns))]
-    for row in rows:
-        segments = [part for segment in row.segments for part in _single_dates(segment)]
-        over = [segment for segment in segments if segment.center > columns[0].x0 - 2 * row.height]
+    split = [[part for segment in row.segments for part in _single_dates(segment)] for row in rows]
+    for at, (row, segments) in enumerate(zip(rows, split, strict=True)):
+        over = segments
+        if len(segments) != len(columns) or not all(_DATE.fullmatch(segment.text) for segment in segments):
+            over = [segment for segment in segments if segment.center > columns[0].x0 - 2 * row.height]
         stacked[0].words += [word for segment in segments if segment not in over for word in segment.words]
-        if _is_spanning(over, columns):
-            spans.append(_span_line(over, columns))
+        if _is_spanning(over, columns) or _spans_names(over, split[at + 1 :], columns):
+            spans.append(_span_line(over, columns, row.height))
             continue
-        for segment in over:
-            stacked[n_labels + _column_over(segment, columns)].words += segment.words
+        for nth, segment in enumerate(over):
+            column = nth if len(over) == len(columns) else _column_over(segment, columns)
+            stacked[n_labels + column].words += segment.words
     lines = [*spans, Line(cells=stacked, header=True)]
     return [line for line in lines if any(cell.words for cell in line.cells)]
 
@@ -91,15 +108,45 @@ def _is_spanning(over: list[Segment], columns: list[Column]) -> bool:
     return all(_PERIOD.search(segment.text) for segment in over)
 
 
-def _span_line(over: list[Segment], columns: list[Column]) -> Line:
+def _spans_names(over: list[Segment], below: Sequence[list[Segment]], columns: list[Column]) -> bool:
+    """Years or dates, fewer than there are columns, above names of more columns than they are themselves."""
+    if not over or len(over) >= len(columns) or not all(_DATE.fullmatch(segment.text) for segment in over):
+        return False
+    named = [sum(segment.center > columns[0].x0 - 10 for segment in row) for row in below]
+    dated = any(_DATE.fullmatch(segment.text) for row in below for segment in row)
+    return not dated and max(named, default=0) > max(len(over), 0.5 * len(columns))
+
+
+def _span_line(over: list[Segment], columns: list[Column], height: float) -> Line:
     cells = [Cell()]
-    owners = [min(over, key=lambda segment: abs(segment.center - column.center)) for column in columns]
+    owners = _owners(over, columns, height)
     for at, owner in enumerate(owners):
         if at and owner is owners[at - 1]:
             cells[-1].span += 1
         else:
-            cells.append(Cell(words=list(owner.words)))
+            cells.append(Cell(words=list(owner.words) if owner else []))
     return Line(cells=cells, header=True)
+
+
+def _owners(over: list[Segment], columns: list[Column], height: float) -> list[Segment | None]:
+    """The phrase that each column stands under: the nearest, and none where that would leave it off its middle."""
+    owners: list[Segment | None] = [
+        min(over, key=lambda segment: abs(segment.center - column.center)) for column in columns
+    ]
+    for segment in over:
+        own = [at for at, owner in enumerate(owners) if owner is segment]
+        while len(own) > 1:
+            ends = min((own[1:], own[:-1]), key=lambda part: _off(segment, part, columns))
+            if _off(segment, ends, columns) + 2 * height > _off(segment, own, columns):
+                break
+            (lost,) = set(own) - set(ends)
+            owners[lost] = None
+            own = ends
+    return owners
+
+
+def _off(segment: Segment, part: Sequence[int], columns: list[Column]) -> float:
+    return abs((columns[part[0]].x0 + columns[part[-1]].x1) / 2 - segment.center)
 
 
 def _column_over(segment: Segment, columns: list[Column]) -> int:

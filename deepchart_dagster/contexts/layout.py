@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepchart_dagster.contexts.grid import Table
-from deepchart_dagster.contexts.headers import is_header, value_area
+from deepchart_dagster.contexts.headers import is_header, left_margin, stands_over, value_area
 from deepchart_dagster.contexts.tables import build_table
 from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 
 # In heights of a row.
 _TABLE_BREAK = 3.0
@@ -25,7 +25,10 @@ _CELL_WORDS_OF_PROSE = 6
 _HEADING_WORDS = 16
 _COLUMN_ROWS = 10
 _PROSE_WORDS = 8
+_MARKED_YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d(?: ?\(\w\)|[*†‡]+)?")
 _CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Chart|Exhibit)\s*\d", re.IGNORECASE)
+_SECTION = re.compile(r"(?:Item|Note) \d+[A-C]?\b", re.IGNORECASE)
+_UNIT = re.compile(r"\(?(?:(?:dollars|amounts|u\.s\.) )?in (?:thousands|millions|billions)\b", re.IGNORECASE)
 _ITEM = re.compile(r"[•●▪◦·‣○■]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)] ", re.IGNORECASE)
 
 
@@ -114,6 +117,7 @@ def _tables(rows: list[Row]) -> list[_Found]:
     found: list[_Found] = []
     for start, end in _regions(rows):
         start = _with_headers_above(rows, start, end, found[-1].end if found else 0)
+        end = _with_total_below(rows, start, end)
         for first, last in _parts(rows, start, end):
             part = rows[first:last]
             table = build_table(part) if _is_tabular(part) else None
@@ -145,7 +149,7 @@ def _connected(rows: list[Row], above: int, below: int) -> bool:
             return False
         if at > above and not (_is_lone_value(rows[at]) or _can_be_label(rows[at], limit)):
             return False
-    return True
+    return not (_SECTION.match(rows[below].text) and _ends_in_value(rows[above]) and not _ends_in_value(rows[below]))
 
 
 def _first_value_end(row: Row) -> float:
@@ -154,7 +158,11 @@ def _first_value_end(row: Row) -> float:
 
 
 def _can_be_label(row: Row, limit: float) -> bool:
-    return row.segments[0].x1 <= limit and not _CAPTION.match(row.text)
+    return row.segments[0].x1 <= limit and not _CAPTION.match(row.text) and not _SECTION.match(row.text)
+
+
+def _ends_in_value(row: Row) -> bool:
+    return row.segments[-1].is_value
 
 
 def _is_lone_value(row: Row) -> bool:
@@ -164,33 +172,81 @@ def _is_lone_value(row: Row) -> bool:
 def _with_headers_above(rows: list[Row], start: int, end: int, floor: int) -> int:
     """The first row of the headers that stand right above a table, over its values."""
     left = value_area(rows[start:end])
-    while start > floor and _is_header_above(rows[start - 1], rows[start], left):
+    margin = left_margin(rows[start:end])
+    start = _under_years(rows, start, floor, left)
+    while start > floor and _is_header_above(rows[start - 1], rows[start], left, margin):
         start -= 1
     return start
 
 
-def _is_header_above(row: Row, below: Row, left: float) -> bool:
+def _under_years(rows: list[Row], start: int, floor: int, left: float) -> int:
+    """The row of years above a table, where a unit and the heading of a group stand in between; else ``start``."""
+    for at in range(start - 1, max(floor, start - 4) - 1, -1):
+        row, below = rows[at], rows[at + 1]
+        if below.y0 - row.y1 > 1.5 * below.height:
+            break
+        if _names_years(row) and row.segments[0].x0 > left - 3 * row.height:
+            return at
+        if not (_UNIT.match(row.text) or (len(row.segments) == 1 and row.segments[0].x1 <= left)):
+            break
+    return start
+
+
+def _names_years(row: Row) -> bool:
+    """Two years or more side by side, each may bear a footnote's mark."""
+    years = [segment for segment in row.segments if _MARKED_YEAR.fullmatch(segment.text)]
+    return len(years) > 1 and len(years) == len(row.segments)
+
+
+def _is_header_above(row: Row, below: Row, left: float, margin: float) -> bool:
     near = below.y0 - row.y1 < 1.5 * below.height
-    return near and row.segments[0].x0 > left - 2 * row.height and is_header(row, left)
+    first = row.segments[0]
+    over = first.x0 > left - 2 * row.height or stands_over(first, left, margin, row.height)
+    return near and over and is_header(row, left, margin)
+
+
+def _with_total_below(rows: list[Row], start: int, end: int) -> int:
+    """A total without a label right below a table's last column belongs to it."""
+    if end >= len(rows) or not _is_lone_value(rows[end]):
+        return end
+    last, total = rows[end - 1], rows[end].segments[0]
+    near = rows[end].y0 - last.y1 < 1.5 * last.height and last.segments[-1].is_value
+    return end + 1 if near and abs(total.x1 - last.segments[-1].x1) < last.height else end
 
 
 def _parts(rows: list[Row], start: int, end: int) -> list[tuple[int, int]]:
     """A region cut where new column headers begin, so that each part has one set of headers."""
     left = value_area(rows[start:end])
+    margin = left_margin(rows[start:end])
     cuts = [start]
     in_header = True
+    names: set[str] = set()
     for at in range(start, end):
-        header = _renames_columns(rows[at], left)
-        if header and not in_header:
+        over = is_header(rows[at], left, margin)
+        renames = over and (_renames_columns(rows[at], left, margin) or rows[at].text in names)
+        if renames and not in_header:
             cuts.append(at)
-        in_header = header or (in_header and is_header(rows[at], left))
-    return list(zip(cuts, [*cuts[1:], end], strict=True))
+        in_header = over and (renames or in_header)
+        if in_header:
+            names.add(rows[at].text)
+    return [(first, _without_titles(rows, first, last)) for first, last in zip(cuts, [*cuts[1:], end], strict=True)]
 
 
-def _renames_columns(row: Row, left: float) -> bool:
+def _without_titles(rows: list[Row], first: int, last: int) -> int:
+    """The last rows of a part that hold no value are the title of the next part, or text."""
+    end = last
+    while end - 1 > first and len(rows[end - 1].segments) == 1 and not rows[end - 1].segments[0].is_value:
+        end -= 1
+    wraps = end < last and rows[end].text[:1].islower()
+    return last if wraps else end
+
+
+def _renames_columns(row: Row, left: float, margin: float) -> bool:
     """A row of years or dates without a label, in the middle of a table."""
     dated = all(segment.is_year or re.search(r"\b(?:19|20)\d\d\b|\d,$", segment.text) for segment in row.segments)
-    return dated and len(row.segments) > 1 and row.segments[0].x0 > left - 3 * row.height and is_header(row, left)
+    return (
+        dated and len(row.segments) > 1 and row.segments[0].x0 > left - 3 * row.height and is_header(row, left, margin)
+    )
 
 
 def _is_tabular(rows: Sequence[Row]) -> bool:

@@ -17,6 +17,7 @@ _VALUE = re.compile(
 )
 _NIL = re.compile(r"[$€£¥]?\(?(?:[—–\-−]{1,2}|N/?A|n/a|NM|nm)\)?%?")
 _YEAR = re.compile(r"(?:FY)?(?:19[5-9]\d|20\d\d)")
+_RANGE = frozenset("-–—−")
 _OPENING = frozenset({"$", "€", "£", "¥", "(", "$(", "€(", "£("})
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
@@ -78,7 +79,16 @@ class Segment:
 
     @property
     def is_value(self) -> bool:
-        return len(self.words) == 1 and is_value(self.words[0].text)
+        """One value, or a range of two (``0.03% – 4.78%``)."""
+        first, *rest = [word.text for word in self.words]
+        if len(rest) == 2:
+            return (
+                rest[0] in _RANGE
+                and re.search(r"\d", first + rest[1]) is not None
+                and is_value(first)
+                and is_value(rest[1])
+            )
+        return not rest and is_value(first)
 
     @property
     def is_year(self) -> bool:

@@ -130,6 +130,111 @@ def test_cells_are_escaped() -> None:
     assert "<td>R&amp;D &lt;net&gt;</td>" in line.markdown
 
 
+def test_years_stand_over_their_columns_with_a_unit_and_a_group_heading_in_between() -> None:
+    table = only_table(
+        at("2017 (1)", 400, 70) + at("2018", 500, 70)
+        + at("(in millions)", 250, 80)
+        + at("Statements of Operations:", 50, 90)
+        + at("Net sales", 60, 101) + right("177,866", 430, 101) + right("232,887", 520, 101)
+        + at("Net income", 60, 112) + right("3,033", 430, 112) + right("10,073", 520, 112)
+    )  # fmt: skip
+    assert table.value("Net income", "2018") == "10,073"
+    assert table.columns[1] == "2017 (1)"
+    assert ("Statements of Operations:", "", "") in table.rows
+
+
+def test_the_title_of_the_next_table_is_no_row_of_the_one_above() -> None:
+    words = (
+        at("2022", 410, 70) + at("2021", 500, 70)
+        + at("Land", 50, 85) + right("10", 430, 85) + right("20", 520, 85)
+        + at("Total", 50, 100) + right("30", 430, 100) + right("40", 520, 100)
+        + at("Other Liabilities", 50, 115)
+        + at("2022", 410, 130) + at("2021", 500, 130)
+        + at("Taxes", 50, 145) + right("50", 430, 145) + right("60", 520, 145)
+        + at("Total", 50, 160) + right("70", 430, 160) + right("80", 520, 160)
+    )  # fmt: skip
+    lines = [line.markdown for line in lay_out(words, WIDTH)]
+    assert [line.startswith("<table>") for line in lines] == [True, False, True]
+    assert lines[1] == "Other Liabilities"
+
+
+def test_percents_on_one_row_only_have_columns_of_their_own() -> None:
+    table = only_table(
+        at("2022", 350, 70) + at("Change", 395, 70) + at("2021", 470, 70)
+        + at("Interest income", 50, 85) + right("2,825", 370, 85) + right("2,843", 490, 85)
+        + at("Interest expense", 50, 100) + right("(2,931)", 370, 100) + right("(2,645)", 490, 100)
+        + at("Other", 50, 115) + right("(228)", 370, 115) + right("60", 490, 115)
+        + at("Total", 50, 130) + right("(334)", 370, 130) + right("(229)%", 425, 130) + right("258", 490, 130)
+    )  # fmt: skip
+    assert table.columns == ("", "2022", "Change", "2021")
+    assert table.rows[-1] == ("Total", "(334)", "(229)%", "258")
+    assert table.rows[0] == ("Interest income", "2,825", "", "2,843")
+
+
+def test_a_column_of_note_numbers_is_no_year() -> None:
+    table = only_table(
+        at("Note", 300, 70) + at("2022", 410, 70) + at("2021", 500, 70)
+        + at("Revenue", 50, 85) + right("3", 315, 85) + right("900", 430, 85) + right("820", 520, 85)
+        + at("Cost of sales", 50, 100) + right("500", 430, 100) + right("470", 520, 100)
+        + at("Finance costs", 50, 115) + right("12", 317, 115) + right("—", 430, 115) + right("(3)", 520, 115)
+        + at("Tax", 50, 130) + right("7", 315, 130) + right("30", 430, 130) + right("—", 520, 130)
+    )  # fmt: skip
+    assert table.columns == ("", "Note", "2022", "2021")
+    assert table.rows == (
+        ("Revenue", "3", "900", "820"),
+        ("Cost of sales", "", "500", "470"),
+        ("Finance costs", "12", "—", "(3)"),
+        ("Tax", "7", "30", "—"),
+    )
+
+
+def test_years_span_the_names_below_them_and_no_more() -> None:
+    words = at("2018", 322, 70) + at("2019", 442, 70)
+    for edge, name in ((315, "Gross"), (370, "Net"), (435, "Gross"), (490, "Net"), (560, "Life")):
+        words += right(name, edge, 84)
+    for y, label, values in (
+        (100, "Marketing", ("2,542", "2,111", "2,303", "1,963", "20.7")),
+        (115, "Contracts", ("1,430", "1,206", "1,702", "1,402", "10.5")),
+    ):
+        words += at(label, 50, y)
+        words += [
+            w for edge, value in zip((315, 370, 435, 490, 560), values, strict=True) for w in right(value, edge, y)
+        ]
+    (line,) = lay_out(words, WIDTH)
+    assert '<tr><th></th><th colspan="2">2018</th><th colspan="2">2019</th><th></th></tr>' in line.markdown
+    assert "<tr><th></th><th>Gross</th><th>Net</th><th>Gross</th><th>Net</th><th>Life</th></tr>" in line.markdown
+
+
+def test_a_range_is_one_value_and_a_total_without_label_belongs_to_the_table() -> None:
+    table = only_table(
+        at("Amount", 400, 70) + at("Rate", 500, 70)
+        + at("Old notes", 50, 85) + right("1,750", 430, 85) + at("0.48% – 0.63%", 465, 85)
+        + at("New notes", 50, 100) + right("5,500", 430, 100) + at("3.27% – 4.12%", 465, 100)
+        + right("7,250", 430, 115) + at("0.48% – 4.12%", 465, 115)
+    )  # fmt: skip
+    assert table.rows[0] == ("Old notes", "1,750", "0.48% – 0.63%")
+    table = only_table(
+        at("Due 2020", 50, 85) + right("486", 430, 85)
+        + at("Thereafter", 50, 100) + right("2,116", 430, 100)
+        + right("2,602", 430, 115)
+    )  # fmt: skip
+    assert table.rows[-1] == ("", "2,602")
+
+
+def test_a_header_that_comes_again_begins_a_table_of_its_own() -> None:
+    words = []
+    for y, year in ((70, 2022), (145, 2021)):
+        words += right("Paid-in capital", 430, y) + right("Retained", 520, y)
+        words += (
+            at(f"Balance, beginning of {year}", 50, y + 15) + right("1,072", 430, y + 15) + right("2,256", 520, y + 15)
+        )
+        words += at("Dividends", 50, y + 30) + right("—", 430, y + 30) + right("(146)", 520, y + 30)
+        words += at(f"Balance, end of {year}", 50, y + 45) + right("1,010", 430, y + 45) + right("2,639", 520, y + 45)
+    tables = tables_in("\n".join(line.markdown for line in lay_out(words, WIDTH)))
+    assert [table.columns for table in tables] == [("", "Paid-in capital", "Retained")] * 2
+    assert [table.rows[1] for table in tables] == [("Dividends", "—", "(146)")] * 2
+
+
 LABELS = ["Revenue", "Cost of sales", "Gross margin", "Taxes on income", "Net income", "Other", "Cash paid"]
 amounts = st.integers(-999_999, 9_999_999)
 
