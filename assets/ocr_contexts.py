@@ -70,7 +70,15 @@ def _metadata(description: ContextDescription) -> dict[str, dg.MetadataValue]:
     return {
         "pages_by_engine": dg.MetadataValue.json(quality.pages_by_engine),
         "engine": dg.MetadataValue.text(f"{summary.engine}: {summary.engine_version}"),
-        **({"statements": dg.MetadataValue.json(dict(summary.statements))} if any(summary.statements.values()) else {}),
+        **(
+            {
+                "statements": dg.MetadataValue.json(
+                    {str(name): list(pages) for name, pages in summary.statements.items()}
+                )
+            }
+            if any(summary.statements.values())
+            else {}
+        ),
         **(
             {"seconds_per_page": dg.MetadataValue.float(per_page)} if (per_page := description.seconds_per_page) else {}
         ),
