@@ -25,6 +25,7 @@ from deepchart_dagster.contexts.engines import (
 )
 from deepchart_dagster.contexts.figures import figure_regions, lay_out_with_figures
 from deepchart_dagster.contexts.layout import PageLine, lay_out
+from deepchart_dagster.contexts.leveling import leveled, skew, tilted
 from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, displayed, load_mupdf
 from deepchart_dagster.contexts.readings import READING, PageReading
 from deepchart_dagster.contexts.words import Word, clean_words, numbers_in, rows_of
@@ -84,7 +85,9 @@ class ReadingSession:
             top_rows = _top_lines(lines, _TOP_SHARE * page.rect.height)
         else:
             words = clean_words(engine.words(page))
-            lines = self._laid_out(page, words)
+            slope = 0.0 if engine.name == TEXT_LAYER else skew(words)
+            words = leveled(words, slope)
+            lines = tilted(self._laid_out(page, words), slope)
             top_rows = _top_rows(words, _TOP_SHARE * page.rect.height)
         if not lines:
             _refuse_lost_content()
@@ -122,7 +125,7 @@ class _Attempt:
 
 def _top_rows(words: list[Word], half: float) -> tuple[str, ...]:
     top = [word for word in words if word.middle < half]
-    return tuple(row.text for row in rows_of(top)[:_TOP_ROWS])
+    return tuple(row.text for row in rows_of(top, _TOP_ROWS))
 
 
 def _top_lines(lines: list[PageLine], half: float) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 _BLANKS = re.compile(r"[\s\u00a0\u2007\u2009\u202f\u200b]+")
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
@@ -19,6 +20,10 @@ _NIL = re.compile(r"[$€£¥]?\(?(?:[—–\-−]{1,2}|N/?A|n/a|NM|nm)\)?%?")
 _YEAR = re.compile(r"(?:FY)?(?:19[5-9]\d|20\d\d)")
 _RANGE = frozenset("-–—−")
 _OPENING = frozenset({"$", "€", "£", "¥", "(", "$(", "€(", "£("})
+_OPENED = re.compile(r"[(\d.—–−-]")
+_CLOSING = re.compile(r"[)%]+")
+_CLOSED = re.compile(r"[\d)—–]$")
+_MARK = re.compile(r"\([a-z]\)|[*†‡]+")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 # Shares of a row's height: words nearer than this are one phrase, farther ones stand in separate cells.
@@ -45,6 +50,10 @@ class Word:
     @property
     def middle(self) -> float:
         return (self.y0 + self.y1) / 2
+
+    @property
+    def center(self) -> float:
+        return (self.x0 + self.x1) / 2
 
     @property
     def height(self) -> float:
@@ -95,7 +104,7 @@ class Segment:
         return len(self.words) == 1 and _YEAR.fullmatch(self.words[0].text) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """Words on one line of the page, left to right, and their segments."""
 
@@ -110,7 +119,7 @@ class Row:
     def y1(self) -> float:
         return max(word.y1 for word in self.words)
 
-    @property
+    @cached_property
     def height(self) -> float:
         heights = sorted(word.height for word in self.words)
         return heights[len(heights) // 2]
@@ -120,6 +129,7 @@ class Row:
         return " ".join(word.text for word in self.words)
 
 
+@lru_cache(maxsize=8192)  # asked several times of every word
 def is_value(text: str) -> bool:
     """Whether a token can stand in a table's value column: a number with its signs, or a sign for nil."""
     return _VALUE.fullmatch(text) is not None or _NIL.fullmatch(text) is not None
@@ -148,24 +158,27 @@ def clean_words(words: Iterable[Word]) -> list[Word]:
     return cleaned
 
 
-def rows_of(words: Sequence[Word]) -> list[Row]:
-    """Rows from top to bottom, signs joined to their numbers."""
-    return [_row(group) for group in group_rows(words)]
+def rows_of(words: Sequence[Word], most: int | None = None) -> list[Row]:
+    """Rows from top to bottom (``most``: only the first of them), signs joined to their numbers."""
+    return [_row(group) for group in group_rows(words)[:most]]
 
 
 def group_rows(words: Sequence[Word]) -> list[list[Word]]:
     """Words of one line together, left to right: their middles are within half a height of the row's."""
     groups: list[list[Word]] = []
     middles: list[float] = []
+    heights: list[float] = []  # of each row's first word
     for word in sorted(words, key=lambda word: (word.middle, word.x0)):
+        middle, height = word.middle, word.height
         for at in range(len(groups) - 1, max(-1, len(groups) - 5), -1):
-            if abs(middles[at] - word.middle) < 0.5 * min(word.height, groups[at][0].height):
+            if abs(middles[at] - middle) < 0.5 * min(height, heights[at]):
                 groups[at].append(word)
-                middles[at] += (word.middle - middles[at]) / len(groups[at])
+                middles[at] += (middle - middles[at]) / len(groups[at])
                 break
         else:
             groups.append([word])
-            middles.append(word.middle)
+            middles.append(middle)
+            heights.append(height)
     order = sorted(range(len(groups)), key=lambda at: middles[at])
     return [sorted(groups[at], key=lambda word: word.x0) for at in order]
 
@@ -180,9 +193,9 @@ def _join_signs(words: list[Word]) -> list[Word]:
     joined: list[Word] = []
     for word in words:
         before = joined[-1] if joined else None
-        if before and before.text in _OPENING and re.match(r"[(\d.—–−-]", word.text):
+        if before and before.text in _OPENING and _OPENED.match(word.text):
             joined[-1] = replace(word, text=before.text + word.text)
-        elif before and re.fullmatch(r"[)%]+", word.text) and re.search(r"[\d)—–]$", before.text):
+        elif before and _CLOSING.fullmatch(word.text) and _CLOSED.search(before.text):
             joined[-1] = replace(before, text=before.text + word.text, x1=word.x1)
         elif before and _is_mark_of(before, word):
             joined[-1] = replace(before, text=f"{before.text} {word.text}", x1=word.x1)
@@ -194,7 +207,7 @@ def _join_signs(words: list[Word]) -> list[Word]:
 def _is_mark_of(before: Word, word: Word) -> bool:
     """A footnote mark right behind a value, as in ``3,549 (a)``."""
     near = word.x0 - before.x1 < _BESIDE_VALUE_GAP * word.height
-    return near and is_value(before.text) and re.fullmatch(r"\([a-z]\)|[*†‡]+", word.text) is not None
+    return near and is_value(before.text) and _MARK.fullmatch(word.text) is not None
 
 
 def _segments(words: tuple[Word, ...]) -> tuple[Segment, ...]:

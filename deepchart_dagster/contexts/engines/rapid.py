@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -10,8 +12,12 @@ from typing import Any, Literal
 from deepchart_dagster.contexts.engines.base import EngineUnavailableError
 from deepchart_dagster.contexts.engines.config import RAPIDOCR, EngineConfig
 from deepchart_dagster.contexts.engines.drawing import draw
+from deepchart_dagster.contexts.leveling import leveled, skew
 from deepchart_dagster.contexts.pdf import PdfPage
 from deepchart_dagster.contexts.words import Word, clean_words, group_rows, is_value
+
+# Steeper phrases stand upright or are no rows of a scan.
+_STEEPEST = 0.08
 
 
 class RapidOcrReader:
@@ -49,20 +55,42 @@ class RapidOcrReader:
 
 def ocr_words(boxes: Sequence[Any], texts: Sequence[str], points_per_pixel: float) -> list[Word]:
     """Words in points from what PP-OCR found: polygons in pixels, each with its text."""
-    words = [_word(box, text, points_per_pixel) for box, text in zip(boxes, texts, strict=True)]
+    words = [
+        word
+        for box, text in zip(boxes, texts, strict=True)
+        for word in _words_of(text, _corners(box, points_per_pixel))
+    ]
     return _dollar_signs(clean_words(words))
 
 
-def _word(box: Any, text: str, scale: float) -> Word:
-    xs, ys = [float(point[0]) * scale for point in box], [float(point[1]) * scale for point in box]
-    return Word(text, min(xs), min(ys), max(xs), max(ys))
+def _corners(box: Any, scale: float) -> list[tuple[float, float]]:
+    return [(float(point[0]) * scale, float(point[1]) * scale) for point in box]
+
+
+def _words_of(text: str, corners: list[tuple[float, float]]) -> list[Word]:
+    """One word for each part between blanks. Where the phrase rises or falls, its words do with it."""
+    (left, above), (right, above_right), _, (_, below) = corners
+    rise = above_right - above
+    if not 0 < abs(rise) < _STEEPEST * (right - left) or not text.split():
+        xs, ys = [x for x, _ in corners], [y for _, y in corners]
+        return [Word(text, min(xs), min(ys), max(xs), max(ys))]
+    words = []
+    for part in re.finditer(r"\S+", text):
+        first, last = part.start() / len(text), part.end() / len(text)
+        down = rise * (first + last) / 2
+        x0, x1 = left + first * (right - left), left + last * (right - left)
+        words.append(Word(part.group(), x0, above + down, x1, below + down))
+    return words
 
 
 def _dollar_signs(words: list[Word]) -> list[Word]:
     """A lone ``S`` left of a value is a dollar sign that was read wrong."""
-    fixed: list[Word] = []
-    for row in group_rows(words):
-        for word, after in zip(row, [*row[1:], None], strict=True):
-            sign = word.text == "S" and after is not None and is_value(after.text)
-            fixed.append(replace(word, text="$") if sign else word)
+    level = leveled(words, skew(words))
+    place = {id(word): at for at, word in enumerate(level)}
+    fixed = list(words)
+    for row in group_rows(level):
+        for word, after in itertools.pairwise(row):
+            if word.text == "S" and is_value(after.text):
+                at = place[id(word)]
+                fixed[at] = replace(words[at], text="$")
     return fixed
