@@ -15,7 +15,7 @@ from deepchart_dagster.contexts.headers import is_header, left_margin, stands_ov
 from deepchart_dagster.contexts.tables import build_table
 from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 
 # In heights of a row.
 _TABLE_BREAK = 3.0
@@ -34,8 +34,11 @@ _ITEM = re.compile(r"[•●▪◦·‣○■]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.
 
 @dataclass(frozen=True)
 class NumberBox:
+    """A number as written and where it stands; ``page`` is set where that is another one than its line's."""
+
     text: str
     box: tuple[float, float, float, float]
+    page: int | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ Files of an ocr context:
     document.md     the pages in order, each after a line ``<!-- page N -->``; a table is one line of HTML
     pages.jsonl     Page for every page, read or not
     lines.jsonl     {"line", "page", "kind": "page|text|table|error", "box", "figure", "numbers": [{"text", "box"}…]}
-                    for every line of document.md that is not empty; boxes in points
+                    for every line of document.md that is not empty; boxes in points; a number of a table that
+                    goes on over a page break (contexts.joined) has a "page" of its own where that is another
     summary.json    DocumentSummary
     quality.json    contexts.quality
 """
@@ -34,7 +35,8 @@ from deepchart_dagster.contexts.children import inspect_pdf
 from deepchart_dagster.contexts.document_pages import DocumentPages, add_again, changed_pdf
 from deepchart_dagster.contexts.engines import EngineConfig, EngineIdentity, engine_identity
 from deepchart_dagster.contexts.figures import FIGURES_VERSION
-from deepchart_dagster.contexts.layout import LAYOUT_VERSION
+from deepchart_dagster.contexts.joined import joined
+from deepchart_dagster.contexts.layout import LAYOUT_VERSION, NumberBox
 from deepchart_dagster.contexts.model import StatementName
 from deepchart_dagster.contexts.quality import QUALITY_NAME, measure, seconds_by_engine
 from deepchart_dagster.contexts.reading import DEFAULT_OPTIONS, PdfReader, ReadingOptions
@@ -258,26 +260,31 @@ def _write_context(folder: Path, readings: Sequence[PageReading], summary: Docum
         lines.append({"line": len(markdown) + 1, **facts})
         markdown.extend((text, ""))
 
-    for reading in readings:
+    for reading, lines_of_page in zip(readings, joined(readings), strict=True):
         number = reading.number
         add(f"<!-- page {number} -->", page=number, kind="page", box=None, figure=None, numbers=[])
         if reading.error is not None:
             note = f"<!-- page {number} could not be read: {reading.error.replace('--', '- -')} -->"
             add(note, page=number, kind="error", box=None, figure=None, numbers=[])
-        for line in reading.lines:
+        for line in lines_of_page:
             add(
                 line.markdown,
                 page=number,
                 kind="table" if line.is_table else "text",
                 box=list(line.box),
                 figure=line.figure,
-                numbers=[{"text": found.text, "box": list(found.box)} for found in line.numbers],
+                numbers=[_number_row(found) for found in line.numbers],
             )
     write_text(folder / "document.md", "\n".join(markdown))
     write_json_lines(folder / "pages.jsonl", [_page_row(reading) for reading in readings])
     write_json_lines(folder / "lines.jsonl", lines)
     write_json(folder / "summary.json", summary.model_dump(mode="json"))
     write_json(folder / QUALITY_NAME, measure(readings).model_dump(mode="json"))
+
+
+def _number_row(number: NumberBox) -> dict[str, JsonValue]:
+    elsewhere: dict[str, JsonValue] = {} if number.page is None else {"page": number.page}
+    return {"text": number.text, "box": list(number.box), **elsewhere}
 
 
 def _page_row(reading: PageReading) -> JsonValue:
