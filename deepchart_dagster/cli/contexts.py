@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.cli.runs import Materialized
 
 
-@click.group(short_help="Rebuild contexts from PDFs; show, check and locate what is in them.")
+@click.group(short_help="Rebuild contexts from PDFs; show, check, locate.")
 @group_options
 def command() -> None:
     """Rebuild contexts from raw PDFs, and show what is in them.
@@ -141,7 +141,8 @@ def check(split: str, uid: str | None, storage: str | None, as_json: bool) -> No
     exit_with_errors(sum(one.is_wrong for one in checks))
 
 
-@command.command("locate")
+# A negative number is an argument, no option.
+@command.command("locate", context_settings={"ignore_unknown_options": True})
 @click.argument("name", metavar="ID")
 @click.argument("number", metavar="NUMBER")
 @click.option("--split", type=click.Choice([split.value for split in Split]), help="ID is an instance's uid there.")
@@ -153,8 +154,7 @@ def locate(
 ) -> None:
     """Where a number stands: page, box and the row around it, in a document or in an instance's context.
 
-    Writings with the same value are found (99,803 and 99803, (1,234) and -1234); another sign is marked. A negative
-    number is written in brackets, or behind "--".
+    Writings with the same value are found (99,803 and 99803, (1,234) and -1234); another sign is marked.
 
     \b
     Example: deepchart contexts locate 10k_apple_2022 "99,803" --picture place.png

@@ -213,10 +213,14 @@ def _line(document: Document) -> str:
     return "  ".join(part for part in parts if part)
 
 
+# More would make a long line; without any, build takes every document that is not read yet.
+_NAMED_AT_MOST = 3
+
+
 def _next_step(documents: list[Document]) -> None:
     if documents:
-        more = "" if len(documents) == 1 else f" (and the {len(documents) - 1} others)"
-        note(f"Next: deepchart contexts build --document {documents[0].id}{more}")
+        named = "".join(f" --document {document.id}" for document in documents)
+        note(f"Next: deepchart contexts build{named if len(documents) <= _NAMED_AT_MOST else ''}")
 
 
 def _sync(settings: Settings, ids: list[str]) -> None:

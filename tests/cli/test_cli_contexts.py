@@ -60,9 +60,11 @@ def test_locate_prints_places_and_draws_the_one_that_is_asked_for(storage: Path,
 
 
 def test_what_is_not_there_and_what_is_no_number(storage: Path, tmp_path: Path) -> None:
-    absent = contexts(storage, "locate", "mini-halden-2024", "123456789")
+    absent = contexts(storage, "locate", "mini-halden-2024", "-123456789")
     assert (absent.code, absent.out) == (3, "")
-    assert "123456789 does not stand in mini-halden-2024" in absent.complaint
+    assert "-123456789 does not stand in mini-halden-2024" in absent.complaint
+    misspelt = contexts(storage, "locate", "mini-halden-2024", "2022", "--pictre", "x.png")
+    assert (misspelt.code, misspelt.out) == (2, "")
     words = contexts(storage, "locate", "mini-halden-2024", "income")
     assert (words.code, words.out) == (2, "")
     beyond = contexts(storage, "locate", "mini-halden-2024", "2022", "--picture", tmp_path / "p.png", "--nth", 999)
