@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from deepchart_dagster.contexts.engines.base import UnreadablePageError
 from deepchart_dagster.contexts.engines.config import TEXT_LAYER
 from deepchart_dagster.contexts.pdf import PdfPage
 from deepchart_dagster.contexts.words import Word
 
-# PyMuPDF: spans without pictures (TEXT_PRESERVE_LIGATURES, _WHITESPACE, _MEDIABOX_CLIP), and the flag of a bold one.
-_SPANS_ONLY = 1 | 2 | 64
+# PyMuPDF: what its words are made of (TEXTFLAGS_WORDS: ligatures, blanks, within the page, glyphs without a
+# character by their number), which leaves out pictures; and the flag of a bold span.
+_WORDS = 1 | 2 | 64 | 128
 _BOLD = 16
 
 # Routing (design: contexts): a page with less text than this, or mostly pictures, is read by OCR.
@@ -30,6 +31,9 @@ _MIN_VOWEL_SHARE = 0.2
 # Text set as outlines shows as many vector paths; a rule or a frame shows as few.
 _OUTLINED_TEXT_PATHS = 20
 
+# x0, y0, x1, y1
+Box: TypeAlias = tuple[float, float, float, float]
+
 
 class TextLayerReader:
     """Words that the PDF itself holds, with those that are bold (headings often are no more) or turned."""
@@ -41,21 +45,22 @@ class TextLayerReader:
         """Nothing to load."""
 
     def words(self, page: PdfPage) -> list[Word]:
-        words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
+        text = page.get_textpage(flags=_WORDS)  # once for both: most of the time goes into it
+        words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in text.extractWORDS()]
         if not words and (reason := ocr_reason(page)):
             raise UnreadablePageError(f"{reason}, and the engine text-layer reads nothing else. Use the engine auto.")
-        blocks: list[dict[str, Any]] = page.get_text("dict", flags=_SPANS_ONLY)["blocks"]
+        blocks: list[dict[str, Any]] = text.extractDICT()["blocks"]
         lines = [line for block in blocks for line in block.get("lines", ())]
         bold = [span["bbox"] for line in lines for span in line["spans"] if span["flags"] & _BOLD]
         turned = [(line["bbox"], _turn(line["dir"])) for line in lines if _turn(line["dir"])]
-        return [
-            replace(
-                word,
-                bold=any(_is_inside(word, box) for box in bold),
-                turn=next((turn for box, turn in turned if _is_inside(word, box)), 0),
-            )
-            for word in words
-        ]
+        return [_as_set(word, bold, turned) for word in words]
+
+
+def _as_set(word: Word, bold: list[Box], turned: list[tuple[Box, int]]) -> Word:
+    x, y = (word.x0 + word.x1) / 2, word.middle
+    is_bold = any(y0 <= y <= y1 and x0 <= x <= x1 for x0, y0, x1, y1 in bold)
+    turn = next((turn for (x0, y0, x1, y1), turn in turned if y0 <= y <= y1 and x0 <= x <= x1), 0)
+    return replace(word, bold=is_bold, turn=turn) if is_bold or turn else word
 
 
 def _turn(direction: tuple[float, float]) -> int:
@@ -64,11 +69,6 @@ def _turn(direction: tuple[float, float]) -> int:
     if abs(cosine) > abs(sine):
         return 0
     return 90 if sine < 0 else -90
-
-
-def _is_inside(word: Word, box: tuple[float, float, float, float]) -> bool:
-    x0, y0, x1, y1 = box
-    return x0 <= (word.x0 + word.x1) / 2 <= x1 and y0 <= word.middle <= y1
 
 
 def ocr_reason(page: PdfPage) -> str | None:
