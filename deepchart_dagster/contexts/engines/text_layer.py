@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -74,6 +75,8 @@ def _turn(direction: tuple[float, float]) -> int:
 def ocr_reason(page: PdfPage) -> str | None:
     """Why a page needs OCR, or None where its text layer will do (a blank page has nothing to read)."""
     text = "".join(page.get_text().split())
+    if len(text) >= _MIN_CHARACTERS_ON_PICTURE:  # whatever pictures there are: looking for them costs as much again
+        return _broken(text)
     pictures = _picture_share(page)
     if len(text) < _MIN_CHARACTERS and (pictures or len(page.get_drawings()) >= _OUTLINED_TEXT_PATHS):
         return f"the text layer has {len(text)} characters"
@@ -84,16 +87,16 @@ def ocr_reason(page: PdfPage) -> str | None:
 
 def _broken(text: str) -> str | None:
     """Why the characters of a text layer are not those that the page shows, or None."""
-    unreadable = len(_CID.findall(text)) + sum(unicodedata.category(character) in _NO_TEXT for character in text)
-    unreadable += text.count("\ufffd")
+    unreadable = len(_CID.findall(text)) + text.count("\ufffd")
+    unreadable += sum(n for character, n in Counter(text).items() if unicodedata.category(character) in _NO_TEXT)
     shown = len(_CID.sub("c", text))
     if unreadable > _MAX_UNREADABLE_SHARE * max(1, shown):
         return f"{unreadable} of the {shown} characters of the text layer stand for nothing"
-    letters = [character for character in text.lower() if character.isalpha()]
-    latin = [letter for letter in letters if letter.isascii()]
-    vowels = sum(letter in "aeiouy" for letter in latin)
-    if len(latin) >= _MIN_LETTERS and len(latin) > 0.5 * len(letters) and vowels < _MIN_VOWEL_SHARE * len(latin):
-        return f"the words of the text layer are in no language ({vowels} vowels among {len(latin)} letters)"
+    letters = {character: n for character, n in Counter(text.lower()).items() if character.isalpha()}
+    latin = sum(n for letter, n in letters.items() if letter.isascii())
+    vowels = sum(letters.get(letter, 0) for letter in "aeiouy")
+    if latin >= _MIN_LETTERS and latin > 0.5 * sum(letters.values()) and vowels < _MIN_VOWEL_SHARE * latin:
+        return f"the words of the text layer are in no language ({vowels} vowels among {latin} letters)"
     return None
 
 
