@@ -26,7 +26,6 @@ for _name in ("pymupdf.layout", "pymupdf4llm"):
 import pymupdf  # noqa: E402
 
 DPI = 150
-SPANS_ONLY = pymupdf.TEXT_PRESERVE_LIGATURES | pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 
 
 def pages_of(path: str, n_pages: int) -> Iterator[Any]:
@@ -38,8 +37,9 @@ def pages_of(path: str, n_pages: int) -> Iterator[Any]:
 def read_text_layer(path: str, n_pages: int, threads: int, models: str) -> dict[str, float]:
     n_words = 0
     for page in pages_of(path, n_pages):
-        n_words += len(page.get_text("words"))
-        page.get_text("dict", flags=SPANS_ONLY)
+        text = page.get_textpage(flags=pymupdf.TEXTFLAGS_WORDS)
+        n_words += len(text.extractWORDS())
+        text.extractDICT()
     return {"n_words": n_words}
 
 
