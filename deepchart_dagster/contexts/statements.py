@@ -17,7 +17,7 @@ from typing import get_args
 from deepchart_dagster.contexts.model import StatementName
 from deepchart_dagster.contexts.readings import PageReading
 
-STATEMENTS_VERSION = 1
+STATEMENTS_VERSION = 2
 NAMES: tuple[StatementName, ...] = get_args(StatementName)
 
 _TITLES: Mapping[StatementName, tuple[str, ...]] = {
@@ -68,7 +68,13 @@ _NOT_THE_GROUP = re.compile(
     re.IGNORECASE,
 )
 _UNIT_FROM: tuple[StatementName, ...] = ("income_statement", "balance_sheet", "cash_flow")
-_UNIT = re.compile(r"\bin (?:\w+ of )?(?:u\.?s\.? )?(?:dollars in )?(thousands|millions|billions)\b", re.IGNORECASE)
+_UNIT = re.compile(
+    r"\bin (?:\w+ of )?(?:u\.?s\.? )?(?:dollars in )?(thousands|millions|billions)\b"
+    r"|(?:^|\()\W*(thousands|millions|billions) of (?:u\.?s\.? )?(?:dollars|euros|pounds|yen)\b"
+    r"|[$€£¥]\s?(000,000|000|mm?)[’\']?s?\b",
+    re.IGNORECASE,
+)
+_SHORT_UNITS = {"000": "thousands", "000,000": "millions", "m": "millions", "mm": "millions"}
 _YEAR = re.compile(r"\b(?:19[5-9]\d|20\d\d)\b")
 _HEADER_CELL = re.compile(r"<th[^>]*>(.*?)</th>")
 
@@ -76,6 +82,7 @@ _MIN_NUMBERS = 15
 _CANDIDATES = 8
 _PROSE_WORDS = 350
 _NEAR_PAGES = 3
+_MAX_CONTINUED = 4
 _FAR_PENALTY = 1.0
 _LATE_PENALTY = 0.05
 
@@ -187,19 +194,32 @@ def _best_together(candidates: Mapping[StatementName, list[_Candidate]]) -> dict
 
 
 def _with_continuation(name: StatementName, page: int, texts: Mapping[int, _Text], taken: set[int]) -> tuple[int, ...]:
-    """``page`` with the page before or after it where the statement begins there or goes on there."""
-    if not _has(texts[page], _OPENING[name]) and _belongs(name, page - 1, texts, taken, _OPENING[name]):
-        return (page - 1, page)
-    if not _has(texts[page], _CLOSING[name]) and _belongs(name, page + 1, texts, taken, _CLOSING[name]):
-        return (page, page + 1)
-    return (page,)
+    """``page`` with the pages before it, back to where the statement opens, and behind it, on to where it closes."""
+    before = _pages_towards(-1, name, page, texts, taken)
+    after = _pages_towards(1, name, page, texts, taken)
+    return (*reversed(before), page, *after)
+
+
+def _pages_towards(
+    step: int, name: StatementName, page: int, texts: Mapping[int, _Text], taken: set[int]
+) -> tuple[int, ...]:
+    """Pages that follow one another from ``page``; none where the statement's end in that direction is on it."""
+    end = (_OPENING if step < 0 else _CLOSING)[name]
+    pages: list[int] = []
+    while len(pages) < _MAX_CONTINUED and not _has(texts[page], end):
+        page += step
+        if not _belongs(name, page, texts, taken, end):
+            break
+        pages.append(page)
+    return tuple(pages)
 
 
 def _belongs(name: StatementName, page: int, texts: Mapping[int, _Text], taken: set[int], holding: str) -> bool:
     text = texts.get(page)
     if text is None or page in taken or text.n_numbers < _MIN_NUMBERS:
         return False
-    return _has(text, holding) and (_title_score(name, text.top) > 0 or not _other_title(name, text))
+    titled = _title_score(name, text.top) > 0
+    return titled or (_has(text, holding) and not _other_title(name, text))
 
 
 def _other_title(name: StatementName, text: _Text) -> bool:
@@ -219,5 +239,6 @@ def _unit(texts: Sequence[_Text]) -> str | None:
     for text in texts:
         for row in text.top:
             if match := _UNIT.search(row):
-                return match.group(1).lower()
+                written = str(next(filter(None, match.groups()))).lower()
+                return _SHORT_UNITS.get(written, written)
     return None
