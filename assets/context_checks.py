@@ -6,13 +6,16 @@ Published references hold what no document states (derived columns, averages), w
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
-from deepchart_dagster.scoring.context_checks import ContextCheck
 from resources import BenchmarkResource, StorageResource, open_workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.scoring.context_checks import ContextCheck
 
 NO_LEAKS = "no_leaks"
 ANSWERABLE = "answerable"
@@ -47,7 +50,7 @@ def context_checks(
 
 
 def _result(
-    name: str, checks: Sequence[ContextCheck], bad: Sequence[ContextCheck], listing: Callable[[ContextCheck], str]
+    name: str, checks: "Sequence[ContextCheck]", bad: "Sequence[ContextCheck]", listing: "Callable[[ContextCheck], str]"
 ) -> dg.AssetCheckResult:
     """Passed where every instance could be looked at and none is bad. No instance at all is nothing to complain of."""
     unchecked = [one for one in checks if one.problem]
@@ -69,11 +72,11 @@ def _result(
     )
 
 
-def _leaks(one: ContextCheck) -> str:
+def _leaks(one: "ContextCheck") -> str:
     return "; ".join(f"{leak.place}: {leak.message}" for leak in (one.found.leaks if one.found else ()))
 
 
-def _missing(one: ContextCheck) -> str:
+def _missing(one: "ContextCheck") -> str:
     values = one.found.unanswerable if one.found else ()
     more = f" and {len(values) - _LISTED} more" if len(values) > _LISTED else ""
     return f"lacks {', '.join(f'{value.value:.10g}' for value in values[:_LISTED])}{more}"

@@ -4,8 +4,8 @@ import dagster as dg
 
 from assets.outcome import materialized, no_errors_check, progress_log
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.contexts.variants import CONTEXT_VARIANT_VERSION
 from deepchart_dagster.partitions import splits
+from deepchart_dagster.stage_versions import CONTEXT_VARIANT_VERSION
 from resources import BenchmarkResource, StorageResource, open_workbench
 
 

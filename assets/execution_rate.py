@@ -5,7 +5,7 @@ import dagster as dg
 from assets.model_split import materialized_model_split
 from assets.outcome import no_errors_check
 from deepchart_dagster.partitions import model_splits
-from deepchart_dagster.scoring.execution import EXECUTION_VERSION
+from deepchart_dagster.stage_versions import EXECUTION_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
 
 

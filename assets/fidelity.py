@@ -6,7 +6,7 @@ from assets.model_split import materialized_model_split
 from assets.outcome import no_errors_check
 from deepchart_dagster.benchmark.state import Side
 from deepchart_dagster.partitions import model_splits
-from deepchart_dagster.scoring.fidelity import FIDELITY_VERSION
+from deepchart_dagster.stage_versions import FIDELITY_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
 
 IN_RANGE = "f1_in_range"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from deepchart_dagster.metrics.rows import ROWS_VERSION
+from deepchart_dagster.stage_versions import ROWS_VERSION
 from resources import StorageResource, open_workbench
 
 HAS_SCORES = "has_scores"

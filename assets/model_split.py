@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
 from assets.outcome import bounded_check, materialized, progress_log
-from deepchart_dagster.artifacts.steps import Progress, StepSummary
-from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.partitions import ModelSplit
-from deepchart_dagster.workbench import Workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.artifacts.steps import Progress, StepSummary
+    from deepchart_dagster.benchmark.model import Split
+    from deepchart_dagster.llm.registry import ModelSpec
+    from deepchart_dagster.workbench import Workbench
 
 
 class ModelSplitStage(Protocol):

@@ -1,14 +1,17 @@
 """Documents as markdown, page by page, with tables and their provenance (paper, section 3.1)."""
 
+from typing import TYPE_CHECKING
+
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check
-from deepchart_dagster.artifacts.steps import StepSummary
-from deepchart_dagster.contexts.ocr import OCR_CONTEXT_VERSION
-from deepchart_dagster.contexts.progress import listening, spaced
-from deepchart_dagster.contexts.show import ContextDescription, describe
 from deepchart_dagster.partitions import documents
+from deepchart_dagster.stage_versions import OCR_CONTEXT_VERSION
 from resources import OcrEngineResource, StorageResource, open_workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.artifacts.steps import StepSummary
+    from deepchart_dagster.contexts.show import ContextDescription
 
 _LOG_EVERY_S = 15.0
 PAGES_READ = "every_page_read"
@@ -35,6 +38,9 @@ _LISTED = 20
 def ocr_contexts(
     context: dg.AssetExecutionContext, storage: StorageResource, ocr: OcrEngineResource
 ) -> dg.MaterializeResult:
+    from deepchart_dagster.contexts.progress import listening, spaced
+    from deepchart_dagster.contexts.show import describe
+
     with open_workbench(storage, ocr) as bench:
         document_id = context.partition_key
         with listening(spaced(context.log.info, _LOG_EVERY_S)):
@@ -49,7 +55,7 @@ def ocr_contexts(
         )
 
 
-def _pages_read(summary: StepSummary, description: ContextDescription | None) -> dg.AssetCheckResult:
+def _pages_read(summary: "StepSummary", description: "ContextDescription | None") -> dg.AssetCheckResult:
     unread = description.summary.page_errors if description else {}
     reasons = [f"* page {page}: {reason}" for page, reason in list(unread.items())[:_LISTED]]
     return dg.AssetCheckResult(
@@ -63,7 +69,7 @@ def _pages_read(summary: StepSummary, description: ContextDescription | None) ->
     )
 
 
-def _metadata(description: ContextDescription) -> dict[str, dg.MetadataValue]:
+def _metadata(description: "ContextDescription") -> dict[str, dg.MetadataValue]:
     """Engines, statements and quality of what was read, small: the event log keeps a copy of it."""
     quality, summary = description.quality, description.summary
     compared = quality.compared

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from deepchart_dagster.artifacts.results import InstanceResult, about
-from deepchart_dagster.artifacts.steps import InstanceProblem, StepSummary
 from deepchart_dagster.errors import NoWorkPossible
+
+if TYPE_CHECKING:
+    from deepchart_dagster.artifacts.results import InstanceResult
+    from deepchart_dagster.artifacts.steps import InstanceProblem, StepSummary
 
 NO_ERRORS = "no_errors"
 _LISTED = 20
@@ -39,6 +42,8 @@ def materialized(
     Raises NoWorkPossible where there are instances and every one is in error.
     """
     if summary.n_total and summary.n_error == summary.n_total:
+        from deepchart_dagster.artifacts.results import about
+
         first = summary.errors[0]
         raise NoWorkPossible(
             f"{summary.asset} {'|'.join(summary.partition)}: all {summary.n_total} instances are in error, "

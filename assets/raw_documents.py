@@ -1,13 +1,17 @@
 """The PDFs as they were registered: the same bytes as on the day they came in, readable, not encrypted."""
 
+from typing import TYPE_CHECKING
+
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check
-from deepchart_dagster.artifacts.steps import StepSummary
-from deepchart_dagster.benchmark.documents import Document
-from deepchart_dagster.contexts.ocr import RAW_DOCUMENT_VERSION
 from deepchart_dagster.partitions import documents
+from deepchart_dagster.stage_versions import RAW_DOCUMENT_VERSION
 from resources import StorageResource, open_workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.artifacts.steps import StepSummary
+    from deepchart_dagster.benchmark.documents import Document
 
 
 @dg.asset(
@@ -28,7 +32,7 @@ def raw_documents(context: dg.AssetExecutionContext, storage: StorageResource) -
         )
 
 
-def _metadata(summary: StepSummary, document: Document) -> dict[str, dg.MetadataValue]:
+def _metadata(summary: "StepSummary", document: "Document") -> dict[str, dg.MetadataValue]:
     value = summary.results[0].value if summary.results else {}  # an error has its own words
     warnings = value.get("warnings")
     metadata: dict[str, dg.MetadataValue] = {

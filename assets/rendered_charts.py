@@ -4,8 +4,8 @@ import dagster as dg
 
 from assets.model_split import materialized_model_split
 from assets.outcome import no_errors_check
-from deepchart_dagster.generation.charts import CHART_VERSION
 from deepchart_dagster.partitions import model_splits
+from deepchart_dagster.stage_versions import CHART_VERSION
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
 
 

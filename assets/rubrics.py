@@ -5,7 +5,7 @@ import dagster as dg
 from assets.outcome import materialized, no_errors_check, progress_log
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
-from deepchart_dagster.scoring.rubrics import RUBRIC_VERSION
+from deepchart_dagster.stage_versions import RUBRIC_VERSION
 from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageResource, open_workbench
 
 

@@ -5,7 +5,7 @@ import dagster as dg
 from assets.model_split import materialized_model_split
 from assets.outcome import no_errors_check
 from deepchart_dagster.partitions import model_splits
-from deepchart_dagster.scoring.visual import VISUAL_ACCURACY_VERSION
+from deepchart_dagster.stage_versions import VISUAL_ACCURACY_VERSION
 from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageResource, open_workbench
 
 IN_RANGE = "vas_in_range"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import dagster as dg
 
 from deepchart_dagster.settings import load_settings
-from deepchart_dagster.workbench import Workbench
+
+if TYPE_CHECKING:
+    from deepchart_dagster.workbench import Workbench
 
 
 class SettingsResource(dg.ConfigurableResource[None]):
@@ -17,6 +21,8 @@ class SettingsResource(dg.ConfigurableResource[None]):
 
 def open_workbench(*resources: SettingsResource) -> Workbench:
     """A workbench with the settings of all ``resources`` on top of the environment. Use it in a ``with``."""
+    from deepchart_dagster.workbench import Workbench  # all stages: not needed to load the graph
+
     overrides: dict[str, object] = {}
     for resource in resources:
         overrides.update(resource.overrides())

@@ -43,9 +43,8 @@ from deepchart_dagster.contexts.reading import DEFAULT_OPTIONS, PdfReader, Readi
 from deepchart_dagster.contexts.readings import Inspection, PageReading
 from deepchart_dagster.contexts.statements import NO_STATEMENTS, STATEMENTS_VERSION, find_statements
 from deepchart_dagster.errors import DeepChartError, DocumentError, UpstreamError
+from deepchart_dagster.stage_versions import OCR_CONTEXT_VERSION, RAW_DOCUMENT_VERSION
 
-RAW_DOCUMENT_VERSION = "2"
-OCR_CONTEXT_VERSION = "2"
 MAX_PAGES = 3000
 
 RAW_DOCUMENTS = "raw_documents"

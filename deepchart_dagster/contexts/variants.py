@@ -35,8 +35,8 @@ from deepchart_dagster.contexts.loaded import OcrContext, load_context, ocr_resu
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext, StatementName
 from deepchart_dagster.contexts.provenance import shipped_origins
 from deepchart_dagster.errors import BenchmarkFormatError, DeepChartError, DocumentError, MissingInputError
+from deepchart_dagster.stage_versions import CONTEXT_VARIANT_VERSION
 
-CONTEXT_VARIANT_VERSION = "2"
 CONTEXT_VARIANTS = "context_variants"
 
 _SPOKEN: dict[StatementName, str] = {

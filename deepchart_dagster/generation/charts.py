@@ -39,11 +39,11 @@ from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.generation.states import STATE_ASSET, STATE_NAME
 from deepchart_dagster.llm.model import ChatModel, ChatRequest
 from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.stage_versions import CHART_VERSION
 
 CHART_ASSET = "rendered_charts"
 CHART_NAME = "chart.png"
 DRAWN_NAME = "drawn.json"
-CHART_VERSION = 1
 
 _PROMPT = "stage2"
 

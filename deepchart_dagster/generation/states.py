@@ -41,10 +41,10 @@ from deepchart_dagster.generation.asking import (
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.model import ChatModel, ChatRequest, ImagePart, Message
 from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.stage_versions import STATE_VERSION
 
 STATE_ASSET = "predicted_states"
 STATE_NAME = "state.json"
-STATE_VERSION = 1
 
 _CONTEXT_ASSET = "context_variants"
 _CONTEXT_NAME = "context.json"

@@ -24,8 +24,8 @@ from deepchart_dagster.errors import UpstreamError, UsageError
 from deepchart_dagster.llm.registry import SCRIPTED_PREFIX, ModelSpec
 from deepchart_dagster.metrics.parquet import parquet_files, parquet_folder, source_of, write_parquet
 from deepchart_dagster.metrics.tables import EXECUTIONS, SCORES, Table
+from deepchart_dagster.stage_versions import ROWS_VERSION
 
-ROWS_VERSION = 1
 ASPECTS = ("instruction_compliance", "data_mapping_topology", "presentation_quality")
 
 # asset -> {member of the result's value: name of the metric}

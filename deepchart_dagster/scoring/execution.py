@@ -19,8 +19,8 @@ from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import InfrastructureError
 from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.stage_versions import EXECUTION_VERSION
 
-EXECUTION_VERSION = "1"
 ASSET = "execution_rate"
 
 

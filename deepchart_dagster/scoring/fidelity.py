@@ -38,8 +38,8 @@ from deepchart_dagster.scoring.diagnosis import Diagnosed, diagnose
 from deepchart_dagster.scoring.matching import Pair, match
 from deepchart_dagster.scoring.tables import read_reference
 from deepchart_dagster.scoring.upstream import match_nearest, upstream_leaves, upstream_reference
+from deepchart_dagster.stage_versions import FIDELITY_VERSION
 
-FIDELITY_VERSION = "1"
 MATCHES_NAME = "matches.json"
 MATCHES_FORMAT = "deepchart-matches/1"
 

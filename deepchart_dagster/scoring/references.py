@@ -40,8 +40,8 @@ from deepchart_dagster.execution.images import PNG_HEADER_BYTES, png_size
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.scoring.fidelity import compare
 from deepchart_dagster.scoring.tables import REFERENCE_MAX_BYTES, read_bounded, read_reference
+from deepchart_dagster.stage_versions import REFERENCE_VERSION
 
-REFERENCE_VERSION = "1"
 ASSET = "references"
 CHART_NAME = "chart.png"
 DRAWN_NAME = "drawn.json"

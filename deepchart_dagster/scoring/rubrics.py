@@ -37,8 +37,8 @@ from deepchart_dagster.llm.registry import JudgesFile, ModelSpec
 from deepchart_dagster.scoring.judge import all_of, identity_of, judge_identity
 from deepchart_dagster.scoring.metered import MeteredModel
 from deepchart_dagster.scoring.rubric_writing import Aspect, RubricAuthor, RubricItem
+from deepchart_dagster.stage_versions import RUBRIC_VERSION
 
-RUBRIC_VERSION = "1"
 RUBRIC_NAME = "rubric.json"
 CHART_NAME = "chart.png"
 

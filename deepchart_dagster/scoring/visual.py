@@ -35,8 +35,8 @@ from deepchart_dagster.scoring.judge import Verdict, judge_identity, judge_quest
 from deepchart_dagster.scoring.metered import MeteredModel
 from deepchart_dagster.scoring.rubric_writing import Aspect, RubricItem
 from deepchart_dagster.scoring.rubrics import CHART_NAME, RUBRIC_NAME, Rubric
+from deepchart_dagster.stage_versions import VISUAL_ACCURACY_VERSION
 
-VISUAL_ACCURACY_VERSION = "1"
 VERDICTS_NAME = "verdicts.jsonl"
 
 

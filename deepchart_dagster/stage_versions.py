@@ -1,0 +1,19 @@
+"""The version of each stage's rules: in the input keys of its instances, and the code version that Dagster shows.
+
+Bump one when what the stage makes of the same inputs changes; every stored result of it is stale then. They stand apart
+from the stages so that loading the asset graph does not load what computes it.
+"""
+
+from __future__ import annotations
+
+RAW_DOCUMENT_VERSION = "2"
+OCR_CONTEXT_VERSION = "2"
+CONTEXT_VARIANT_VERSION = "2"
+REFERENCE_VERSION = "1"
+RUBRIC_VERSION = "1"
+STATE_VERSION = 1
+CHART_VERSION = 1
+FIDELITY_VERSION = "1"
+EXECUTION_VERSION = "1"
+VISUAL_ACCURACY_VERSION = "1"
+ROWS_VERSION = 1
