@@ -234,7 +234,7 @@ def test_a_page_that_takes_too_long_is_that_pages_error(tmp_path: Path) -> None:
     page = pdf.new_page()
     for _ in range(3):
         page.insert_text((60, 120), PROSE)
-    slow = b"q " + b"BT /helv 10 Tf 10 10 Td (x) Tj ET " * 400_000 + b" Q"
+    slow = b"q " + b"BT /helv 10 Tf 10 10 Td (x) Tj ET " * 2_000_000 + b" Q"
     pdf.update_stream(page.get_contents()[0], slow)
     pdf.new_page().insert_text((60, 120), PROSE)
     pdf.save(str(tmp_path / "slow.pdf"), deflate=True)

@@ -102,7 +102,7 @@ def test_a_small_document_pays_for_one_child_only(tmp_path: Path) -> None:
 @needs_proc
 def test_a_page_that_hangs_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
     pdf = pymupdf.open(str(numbered(tmp_path / "quick.pdf", 4)))
-    slow_page(pdf, 1, 2_000_000)
+    slow_page(pdf, 1, 6_000_000)
     pdf.save(str(tmp_path / "a.pdf"), deflate=True)
     finished: list[int] = []
     options = ReadingOptions(workers=2, page_timeout_s=12.0)
