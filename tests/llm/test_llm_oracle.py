@@ -18,7 +18,7 @@ from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.benchmark.mini.catalogue import QUERY_FOLDER, mini_queries
 from deepchart_dagster.benchmark.mini.documents import document_scripts
 from deepchart_dagster.benchmark.model import CodeType
-from deepchart_dagster.contexts.engines import TextLayerReader
+from deepchart_dagster.contexts.engines.text_layer import TextLayerReader
 from deepchart_dagster.contexts.layout import lay_out
 from deepchart_dagster.errors import BenchmarkFormatError
 from deepchart_dagster.generation.prompts import PromptSet
