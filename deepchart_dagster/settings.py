@@ -25,9 +25,6 @@ _OTHER_VARIABLES = ("CHROMIUM", "CHART_LIBRARIES", "DUCKDB", "VL_API_KEY")
 SandboxTier = Literal["auto", "namespaces", "landlock", "trusted"]
 OcrEngine = Literal["auto", "text-layer", "rapidocr", "paddleocr", "paddleocr-vl"]
 
-# What paddleocr's current pipeline (v1.6) asks for.
-DEFAULT_VL_MODEL = "PaddleOCR-VL-1.6-0.9B"
-
 MAX_TIMEOUT_S = 86_400.0
 
 
@@ -101,7 +98,9 @@ class Settings(BaseModel):
         default=None, description="OpenAI-compatible server of paddleocr-vl, as in http://host:8000/v1"
     )
     vl_model: str = Field(
-        default=DEFAULT_VL_MODEL, min_length=1, description="name by which the server knows the model (part of the key)"
+        default="PaddleOCR-VL-1.6-0.9B",  # what paddleocr's current pipeline asks for
+        min_length=1,
+        description="name by which the server knows the model (part of the key)",
     )
     vl_models: Path | None = Field(
         default=None, description="folder with layout/ (PP-DocLayoutV3) and, without a server, recognition/"
@@ -134,6 +133,10 @@ class Settings(BaseModel):
     @property
     def dagster_home(self) -> Path:
         return self.storage / "dagster_home"
+
+
+# What rooms that are used without settings fall back on: a default stands in one place.
+DEFAULTS = Settings()
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -177,9 +177,7 @@ class Workbench:
     def raw_documents(self) -> RawDocumentStage:
         from deepchart_dagster.contexts.ocr import RawDocumentStage
 
-        return RawDocumentStage(
-            store=self.artifacts, documents=self.documents, max_pages=self.settings.max_pages
-        )
+        return RawDocumentStage(store=self.artifacts, documents=self.documents, max_pages=self.settings.max_pages)
 
     def ocr_contexts(self) -> OcrContextStage:
         from deepchart_dagster.contexts.engines.config import EngineConfig

@@ -94,22 +94,6 @@ def note(message: str) -> None:
     click.echo(message, err=True)
 
 
-class ProgressBar:
-    """Instances done, on stderr, only where it is a terminal."""
-
-    def __init__(self, label: str) -> None:
-        self._label = label
-        self._shown = sys.stderr.isatty()
-
-    def __call__(self, done: int, total: int) -> None:
-        if not self._shown:
-            return
-        width = 30
-        filled = width * done // max(1, total)
-        end = "\n" if done >= total else ""
-        click.echo(f"\r{self._label} [{'#' * filled}{'.' * (width - filled)}] {done}/{total}{end}", err=True, nl=False)
-
-
 class PageBar:
     """Pages of a document, their pace and the time left, on stderr, only where it is a terminal."""
 

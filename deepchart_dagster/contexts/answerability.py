@@ -28,7 +28,6 @@ from pydantic import JsonValue
 from deepchart_dagster.contexts.pictures import Fingerprint, fingerprint_of_bytes, same_picture
 from deepchart_dagster.contexts.written import NumberIndex, WrittenNumber, is_among, plain_text, written_numbers
 
-ANSWERABILITY_VERSION = "1"
 MIN_TELLING = 3
 _MIN_DIGITS = 3
 _SHARE = 0.5

@@ -19,12 +19,10 @@ from typing import IO, Any, Self
 
 from deepchart_dagster.contexts.readings import INSPECTION, Inspection
 from deepchart_dagster.errors import DocumentError
-from deepchart_dagster.settings import PROJECT_ROOT
+from deepchart_dagster.settings import DEFAULTS, PROJECT_ROOT
 
 # Loading the OCR models takes seconds on a quiet machine, much longer on a busy one.
 START_TIMEOUT_S = 180.0
-ITEM_TIMEOUT_S = 180.0
-MEMORY_MB = 8192
 # What a child needs of the environment: no provider keys among it but that of the OCR server.
 _ENVIRONMENT = (
     "PATH",
@@ -65,7 +63,7 @@ def inspect_pdf(pdf: Path, *, max_pages: int | None = None) -> Inspection:
     return INSPECTION.validate_python(answers[0])
 
 
-def run_child(task: dict[str, Any], *, item_timeout_s: float = ITEM_TIMEOUT_S) -> Iterator[dict[str, Any]]:
+def run_child(task: dict[str, Any], *, item_timeout_s: float = DEFAULTS.page_timeout_s) -> Iterator[dict[str, Any]]:
     """The child's answers as they come. Raises ChildFailedError when it crashes or an item takes too long."""
     with Child(task) as child:
         while (answer := child.answer(item_timeout_s)) is not None:
@@ -79,7 +77,7 @@ class Child:
     Raises ChildFailedError where it is not ready in time.
     """
 
-    def __init__(self, task: dict[str, Any], *, memory_mb: int = MEMORY_MB) -> None:
+    def __init__(self, task: dict[str, Any], *, memory_mb: int = DEFAULTS.page_memory_mb) -> None:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._n_done = 0

@@ -15,6 +15,7 @@ from deepchart_dagster.contexts.headers import is_header, left_margin, stands_ov
 from deepchart_dagster.contexts.tables import build_table
 from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of
 
+# Of everything between an engine's words and a context's lines: tables, levelling and joining too.
 LAYOUT_VERSION = 3
 
 # In heights of a row.

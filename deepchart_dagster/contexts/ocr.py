@@ -43,9 +43,8 @@ from deepchart_dagster.contexts.reading import DEFAULT_OPTIONS, PdfReader, Readi
 from deepchart_dagster.contexts.readings import Inspection, PageReading
 from deepchart_dagster.contexts.statements import NO_STATEMENTS, STATEMENTS_VERSION, find_statements
 from deepchart_dagster.errors import DeepChartError, DocumentError, UpstreamError
+from deepchart_dagster.settings import DEFAULTS
 from deepchart_dagster.stage_versions import OCR_CONTEXT_VERSION, RAW_DOCUMENT_VERSION
-
-MAX_PAGES = 3000
 
 RAW_DOCUMENTS = "raw_documents"
 OCR_CONTEXTS = "ocr_contexts"
@@ -79,7 +78,7 @@ class RawDocumentStage:
 
     store: ArtifactStore
     documents: DocumentStore
-    max_pages: int = MAX_PAGES
+    max_pages: int = DEFAULTS.max_pages
 
     def plan(self, document_ids: Sequence[str]) -> list[Work]:
         return [self._work(document_id) for document_id in document_ids]
@@ -139,7 +138,7 @@ class OcrContextStage:
     documents: DocumentStore
     engine: EngineConfig | str = "auto"
     options: ReadingOptions = DEFAULT_OPTIONS
-    max_pages: int = MAX_PAGES
+    max_pages: int = DEFAULTS.max_pages
 
     def plan(self, document_ids: Sequence[str], progress: Progress | None = None) -> list[Work]:
         identity = engine_identity(self.engine)

@@ -12,14 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deepchart_dagster.contexts.children import ITEM_TIMEOUT_S, MEMORY_MB
 from deepchart_dagster.contexts.crew import Crew, CrewPlan, OnPage
 from deepchart_dagster.contexts.engines import EngineConfig
 from deepchart_dagster.contexts.engines.config import as_config
 from deepchart_dagster.contexts.readings import PageReading
-
-# OCR engines only ever grow.
-PAGES_PER_CHILD = 40
+from deepchart_dagster.settings import DEFAULTS
 
 
 @dataclass(frozen=True)
@@ -32,9 +29,9 @@ class ReadingOptions:
     """
 
     workers: int | None = None
-    page_timeout_s: float = ITEM_TIMEOUT_S
-    pages_per_child: int = PAGES_PER_CHILD
-    memory_mb: int = MEMORY_MB
+    page_timeout_s: float = DEFAULTS.page_timeout_s
+    pages_per_child: int = DEFAULTS.pages_per_child
+    memory_mb: int = DEFAULTS.page_memory_mb
 
 
 DEFAULT_OPTIONS = ReadingOptions()

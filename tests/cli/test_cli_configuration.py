@@ -66,7 +66,11 @@ def test_results_of_before_stay_where_models_yaml_breaks(tmp_path: Path, storage
     ("name", "value", "words"),
     [
         ("WORKERS", "many", "must be a valid integer. It sets: programs run at once, and processes that read pages."),
-        ("WORKERS", "0", "must be greater than or equal to 1. It sets: programs run at once, and processes that read pages."),
+        (
+            "WORKERS",
+            "0",
+            "must be greater than or equal to 1. It sets: programs run at once, and processes that read pages.",
+        ),
         ("WORKERS", "1e9", "must be a valid integer"),
         ("SANDBOX", "none", "must be 'auto', 'namespaces', 'landlock' or 'trusted'."),
         ("OCR_ENGINE", "tesseract", "must be 'auto', 'text-layer', 'rapidocr', 'paddleocr' or 'paddleocr-vl'."),

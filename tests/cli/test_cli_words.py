@@ -79,7 +79,8 @@ def test_every_example_is_spelled_as_the_command_takes_it(path: tuple[str, ...])
     example = next(line for line in deepchart(*path, "--help").out.splitlines() if "Example: deepchart " in line)
     command = dict(COMMANDS)[path]
     arguments = shlex.split(example)[2 + len(path) :]
-    command.make_context(path[-1], arguments)
+    context = command.make_context(path[-1], arguments)
+    assert set(context.params) == {parameter.name for parameter in command.params if parameter.expose_value}
 
 
 @pytest.mark.parametrize("path", LEAVES, ids=" ".join)

@@ -164,7 +164,9 @@ def test_the_numbers_of_a_statement_are_read_without_a_network(
     page = pymupdf.open(SHARED / "pdfs" / "10k_apple_2022.pdf")[33]
     typed = sorted(number for word in page.get_text("words") for number in numbers_in(word[4]))
     reader = choose_reader(EngineConfig.model_validate({"name": name, "paddle_models": models, "threads": 1}))
-    read = sorted(number for word in reader.words(page) for number in numbers_in(word.text))
+    engine = reader.route(page)
+    assert engine.kind == "words"
+    read = sorted(number for word in engine.words(page) for number in numbers_in(word.text))
     assert len(typed) == 65
     assert read == typed
 

@@ -65,12 +65,10 @@ EngineReader: TypeAlias = WordReader | BlockReader
 class PageReader(Protocol):
     """The engine for each page: ``route(page)`` is the one that is to read it (a fixed engine is its own route).
 
-    ``name`` is the engine of the last page routed; ``words`` is for callers that know no blocks.
+    ``name`` is the engine of the last page routed.
     """
 
     name: str
-
-    def words(self, page: PdfPage) -> list[Word]: ...
 
     def route(self, page: PdfPage) -> EngineReader:
         """Raises UnreadablePageError where no engine here can read such a page."""

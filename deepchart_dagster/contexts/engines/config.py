@@ -9,7 +9,7 @@ from typing import Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from deepchart_dagster.errors import ConfigurationError
-from deepchart_dagster.settings import DEFAULT_VL_MODEL, OcrEngine, Settings
+from deepchart_dagster.settings import DEFAULTS, OcrEngine, Settings
 
 EngineName = Literal["text-layer", "rapidocr", "paddleocr", "paddleocr-vl"]
 
@@ -34,15 +34,15 @@ class EngineConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: OcrEngine = "auto"
-    dpi: int = Field(default=150, ge=50, le=600)
-    max_pixels: int = Field(default=16_000_000, ge=250_000, le=200_000_000)
+    name: OcrEngine = DEFAULTS.ocr_engine
+    dpi: int = Field(default=DEFAULTS.ocr_dpi, ge=50, le=600)
+    max_pixels: int = Field(default=DEFAULTS.ocr_max_pixels, ge=250_000, le=200_000_000)
     paddle_models: Path | None = None
     vl_server_url: str | None = None
-    vl_model: str = DEFAULT_VL_MODEL
+    vl_model: str = DEFAULTS.vl_model
     vl_models: Path | None = None
     vl_download: bool = False
-    vl_timeout_s: float = Field(default=120.0, gt=0, allow_inf_nan=False)
+    vl_timeout_s: float = Field(default=DEFAULTS.vl_timeout_s, gt=0, allow_inf_nan=False)
     threads: int | None = Field(default=None, ge=1)
 
     @classmethod

@@ -22,7 +22,6 @@ from deepchart_dagster.contexts.engines.config import (
 from deepchart_dagster.contexts.engines.identity import ladder
 from deepchart_dagster.contexts.engines.text_layer import TextLayerReader, ocr_reason
 from deepchart_dagster.contexts.pdf import PdfPage
-from deepchart_dagster.contexts.words import Word
 
 
 def choose_reader(config: EngineConfig | str, *, without: frozenset[str] = frozenset()) -> PageReader:
@@ -49,9 +48,6 @@ class FixedReader:
         self._reader = reader
         self.name = reader.name
 
-    def words(self, page: PdfPage) -> list[Word]:
-        return _words(self._reader, page)
-
     def route(self, page: PdfPage) -> EngineReader:
         return self._reader
 
@@ -69,9 +65,6 @@ class AutoReader:
         self._made: dict[EngineName, EngineReader] = {}
         self.name: str = engines[0]
 
-    def words(self, page: PdfPage) -> list[Word]:
-        return _words(self.route(page), page)
-
     def route(self, page: PdfPage) -> EngineReader:
         reason = ocr_reason(page)
         if reason is None and TEXT_LAYER in self._engines:
@@ -86,12 +79,6 @@ class AutoReader:
         if name not in self._made:
             self._made[name] = _make(name, self._config)
         return self._made[name]
-
-
-def _words(reader: EngineReader, page: PdfPage) -> list[Word]:
-    if reader.kind == "blocks":
-        raise UnreadablePageError(f"{reader.name} gives blocks, not words")
-    return reader.words(page)
 
 
 def _make(name: EngineName, config: EngineConfig) -> EngineReader:
