@@ -22,6 +22,7 @@ from deepchart_dagster.contexts.engines import (
 from deepchart_dagster.contexts.engines.drawing import draw, scale_of
 from deepchart_dagster.contexts.engines.identity import ladder
 from deepchart_dagster.contexts.engines.paddle_models import make_paddle_models
+from deepchart_dagster.contexts.engines.rapid import ocr_words
 from deepchart_dagster.contexts.words import numbers_in
 from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.settings import load_settings
@@ -179,3 +180,10 @@ def test_a_server_address_that_holds_a_secret_is_refused_without_repeating_it(
     with pytest.raises(ConfigurationError, match="DEEPCHART_VL_SERVER_URL") as caught:
         load_settings()
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("read", ["S", "s", "$"])
+def test_a_dollar_sign_that_was_read_as_a_letter_is_one_only_left_of_a_value(read: str) -> None:
+    boxes = [[(x, 10), (x + width, 10), (x + width, 22), (x, 22)] for x, width in ((0, 60), (100, 8), (120, 40))]
+    assert [word.text for word in ocr_words(boxes, ["Net sales", read, "19,934"], 1.0)][-2:] == ["$", "19,934"]
+    assert [word.text for word in ocr_words(boxes, ["Gruppe", read, "Aktien"], 1.0)][-2:] == [read, "Aktien"]

@@ -84,13 +84,13 @@ def _words_of(text: str, corners: list[tuple[float, float]]) -> list[Word]:
 
 
 def _dollar_signs(words: list[Word]) -> list[Word]:
-    """A lone ``S`` left of a value is a dollar sign that was read wrong."""
+    """A lone ``S`` or ``s`` left of a value is a dollar sign that was read wrong."""
     level = leveled(words, skew(words))
     place = {id(word): at for at, word in enumerate(level)}
     fixed = list(words)
     for row in group_rows(level):
         for word, after in itertools.pairwise(row):
-            if word.text == "S" and is_value(after.text):
+            if word.text in ("S", "s") and is_value(after.text):
                 at = place[id(word)]
                 fixed[at] = replace(words[at], text="$")
     return fixed
