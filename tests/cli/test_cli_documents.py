@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from cli_command import Ran, deepchart
 
+pytestmark = pytest.mark.slow
+
 PDF = b"%PDF-1.4\n"
 
 

@@ -16,6 +16,8 @@ from deepchart_dagster.contexts.children import inspect_pdf
 from deepchart_dagster.contexts.reading import PdfReader, ReadingOptions
 from deepchart_dagster.contexts.readings import PageReading
 
+pytestmark = pytest.mark.slow
+
 
 def checked(room: Room, path: Path) -> StepSummary:
     return room.raw.run(room.documents.add(path, Domain.FINANCE).id)

@@ -18,6 +18,8 @@ from deepchart_dagster.contexts.model import ModelContext
 from deepchart_dagster.contexts.mosaic import grid
 from deepchart_dagster.errors import DocumentError
 
+pytestmark = pytest.mark.slow
+
 
 def report(path: Path, n_pages: int, width: float = 595, height: float = 842) -> Path:
     """Pages in a shade of grey of their own (page n: n/40 of white), with their number in words."""

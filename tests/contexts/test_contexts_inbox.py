@@ -16,6 +16,8 @@ import pytest
 from deepchart_dagster.benchmark.documents import DocumentStore
 from deepchart_dagster.contexts.inbox import Inbox, RefusedFile
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

@@ -16,6 +16,8 @@ from deepchart_dagster.contexts.loaded import read_context
 from deepchart_dagster.contexts.locate import lines_of_document, locate
 from deepchart_dagster.contexts.provenance import read_origins
 
+pytestmark = pytest.mark.slow
+
 Texts = list[tuple[float, float, str]]
 
 # The font of the drawings has no curly apostrophe.

@@ -12,6 +12,8 @@ from deepchart_dagster.benchmark.mini.documents import MiniDocument, document_sc
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts.metadata import FrontLine, FrontMatter, facts_of, read_metadata
 
+pytestmark = pytest.mark.slow
+
 PAPER = "Tides in a bathtub"
 
 

@@ -22,6 +22,8 @@ from deepchart_dagster.contexts.locate import (
 from deepchart_dagster.contexts.provenance import read_origins
 from deepchart_dagster.errors import UsageError
 
+pytestmark = pytest.mark.slow
+
 EVERY_TEXT = [ContextVariant.NORMAL, ContextVariant.LONG, ContextVariant.ULTRA_LONG]
 
 

@@ -18,6 +18,8 @@ from contexts_drawing import (
 from deepchart_dagster.contexts.reading import PdfReader
 from deepchart_dagster.contexts.statements import Statements, find_statements
 
+pytestmark = pytest.mark.slow
+
 Texts = list[tuple[float, float, str]]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from deepchart_dagster.execution.model import RunResult, RunStatus
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., RunResult]
 
 BEFORE = """

@@ -17,6 +17,8 @@ from deepchart_dagster.execution.model import RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox.keeper import guard
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., RunResult]
 CRASH, TIMEOUT, OK = RunStatus.CRASH, RunStatus.TIMEOUT, RunStatus.OK
 NO_OUTPUT, INVALID = RunStatus.NO_OUTPUT, RunStatus.INVALID_OUTPUT

@@ -24,6 +24,8 @@ from deepchart_dagster.execution.chromium import Chromium
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 
+pytestmark = pytest.mark.slow
+
 Draw = Callable[..., RunResult]
 
 FAKE_CHART_JS = """

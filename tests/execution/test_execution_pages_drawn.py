@@ -13,6 +13,8 @@ from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 
+pytestmark = pytest.mark.slow
+
 JSDELIVR = "https://cdn.jsdelivr.net/npm/"
 ECHARTS = f"{JSDELIVR}echarts@5"
 CHART_JS = f"{JSDELIVR}chart.js@4"

@@ -24,6 +24,8 @@ from deepchart_dagster.execution.sandbox import runtime as runtime_module
 from deepchart_dagster.execution.sandbox import tiers
 from deepchart_dagster.execution.sandbox.keeper.request import Report
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., RunResult]
 
 

@@ -16,6 +16,8 @@ from deepchart_dagster.errors import UsageError
 from deepchart_dagster.settings import load_settings
 from deepchart_dagster.workbench import Workbench
 
+pytestmark = pytest.mark.slow
+
 SOURCE = {"raised": [411.25, 387.5, 92.75, 205.125]}
 DERIVED = {"per_head": [1.285, 3.874, 0.927, 2.051]}
 TEXT = "Raised, in EUR million: 411.25 in Bergen, 387.5 in Turku, 92.75 in Tartu, 205.125 in Aarhus."
