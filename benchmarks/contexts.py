@@ -9,11 +9,12 @@ those of all children and of this process while it reads. The other side is cont
 its start included, with the same options, threads and pages, in the same run, turn and turn about; each figure is the
 median of --rounds. Input is 10k_apple_2022.pdf, the scanned input is its pages from 31 on drawn at 150 DPI.
 
-    text-layer   Alone, PyMuPDF gives words and spans (words, and which are bold or turned: all that our reader asks
-                 of it) and nothing is made of them. ratio_cpu_text_layer is ours by that. Most of ours is work which
-                 the engine does not do: layout_share_text_layer is the share of the layout in our CPU seconds, and
-                 ratio_cpu_text_layer_laid_out is ours by one plain process that reads and lays out the same pages,
-                 i.e. what children and pipes cost.
+    text-layer   The engine of the ladder is words and their rows, columns and tables. ratio_cpu_text_layer is ours by
+                 one plain process that reads and lays out the same pages: what children and pipes cost (goal ≤ 1.1).
+                 ratio_cpu_text_layer_markdown is ours by PyMuPDF's own way to the same product, headings and tables
+                 in markdown (pymupdf4llm), over at most MARKDOWN_PAGES pages. ratio_cpu_text_layer_words is ours by
+                 PyMuPDF's words and spans alone, of which nothing is made: no goal, it says what a layout costs, as
+                 does layout_share_text_layer, its share in our CPU seconds.
     auto         the same pages with the default engine, which looks at each page first: ratio_cpu_auto, by the same
     rapidocr     Alone, RapidOCR reads the drawn pages: ratio_cpu_rapidocr (goal ≤ 1.1)
     paddleocr    likewise, with models made by `deepchart contexts make-paddle-models`: ratio_cpu_paddleocr
@@ -66,6 +67,7 @@ PLAIN = Path(__file__).with_name("contexts_plain.py")
 FILING = "10k_apple_2022.pdf"
 FIRST_DRAWN_PAGE = 31
 LOOK_EVERY_S = 0.1
+MARKDOWN_PAGES = 24  # pymupdf4llm needs a third of a second for each
 
 Figures: TypeAlias = dict[str, object]
 
@@ -156,19 +158,24 @@ def pace_of(spent: list[Spent], n_pages: int) -> float:
 
 
 def text_layer(trial: Trial) -> Figures:
-    n_pages = trial.pages
+    n_pages, few = trial.pages, min(trial.pages, MARKDOWN_PAGES)
     pdf = trial.repeated(n_pages)
+    engine = EngineConfig(name="text-layer")
     spent = in_turn(
         trial.rounds,
-        alone=partial(plain, pdf, "text-layer", n_pages, 1),
+        words=partial(plain, pdf, "text-layer", n_pages, 1),
         laid_out=partial(plain, pdf, "laid-out", n_pages, 1),
-        ours=partial(ours, pdf, EngineConfig(name="text-layer"), n_pages),
+        ours=partial(ours, pdf, engine, n_pages),
+    )
+    by_library = in_turn(
+        trial.rounds, markdown=partial(plain, pdf, "markdown", few, 1), ours=partial(ours, pdf, engine, few)
     )
     cpu = cpu_of(spent["ours"])
     layout_s = statistics.median(one.said["layout_s"] for one in spent["laid_out"])
     return {
-        **_compared("text_layer", spent["ours"], spent["alone"], n_pages),
-        "ratio_cpu_text_layer_laid_out": round(cpu / cpu_of(spent["laid_out"]), 3),
+        **_compared("text_layer", spent["ours"], spent["laid_out"], n_pages),
+        "ratio_cpu_text_layer_words": round(cpu / cpu_of(spent["words"]), 3),
+        "ratio_cpu_text_layer_markdown": round(cpu_of(by_library["ours"]) / cpu_of(by_library["markdown"]), 3),
         "layout_share_text_layer": round(layout_s / cpu, 3),
     }
 
@@ -178,7 +185,7 @@ def auto(trial: Trial) -> Figures:
     pdf = trial.repeated(n_pages)
     spent = in_turn(
         trial.rounds,
-        alone=partial(plain, pdf, "text-layer", n_pages, 1),
+        alone=partial(plain, pdf, "laid-out", n_pages, 1),
         ours=partial(ours, pdf, EngineConfig(name="auto"), n_pages),
     )
     return _compared("auto", spent["ours"], spent["alone"], n_pages)

@@ -4,8 +4,9 @@
 
 Reads the first N_PAGES pages of PDF with ENGINE: text-layer (words, and spans for bold and turned text), rapidocr or
 paddleocr (pages drawn at 150 DPI; MODELS holds paddleocr's det and rec), in one process without children, time-outs
-or layout. ``laid-out`` reads the text layer and lays it out with our own layout in this one process: what is left to
-the children and their pipes is the difference. Engine options are those of the readers in contexts.engines. The last
+or layout. ``markdown`` is PyMuPDF's own way from a text layer to headings and tables (pymupdf4llm). ``laid-out`` reads
+the text layer and lays it out with our own layout in this one process: what is left to the children and their pipes is
+the difference. Engine options are those of the readers in contexts.engines. The last
 line of stdout is one JSON object; ``layout_s`` is the CPU time of the layout in it.
 """
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 # PyMuPDF 2 loads these on import, and onnxruntime with them: a plain script that minds its CPU time leaves them out.
-for _name in ("pymupdf.layout", "pymupdf4llm"):
+for _name in () if sys.argv[1:2] == ["markdown"] else ("pymupdf.layout", "pymupdf4llm"):
     sys.modules.setdefault(_name, None)  # type: ignore[arg-type]
 
 import pymupdf  # noqa: E402
@@ -41,6 +42,14 @@ def read_text_layer(path: str, n_pages: int, threads: int, models: str) -> dict[
         n_words += len(text.extractWORDS())
         text.extractDICT()
     return {"n_words": n_words}
+
+
+def read_markdown(path: str, n_pages: int, threads: int, models: str) -> dict[str, float]:
+    import pymupdf4llm
+
+    with pymupdf.open(path) as pdf:
+        text = pymupdf4llm.to_markdown(pdf, pages=list(range(n_pages)), use_ocr=False, show_progress=False)
+    return {"n_characters": len(text)}
 
 
 def read_and_lay_out(path: str, n_pages: int, threads: int, models: str) -> dict[str, float]:
@@ -128,6 +137,7 @@ def picture(source: str, target: str, first: int, n_pages: int) -> None:
 
 READERS: dict[str, Callable[[str, int, int, str], dict[str, float]]] = {
     "text-layer": read_text_layer,
+    "markdown": read_markdown,
     "laid-out": read_and_lay_out,
     "rapidocr": read_rapidocr,
     "paddleocr": read_paddleocr,
