@@ -30,6 +30,7 @@ from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.pages import PageRenderer
 from deepchart_dagster.execution.sandbox import tiers
+from deepchart_dagster.execution.sandbox.container.pool import ContainerOptions, Containers
 from deepchart_dagster.execution.sandbox.keeper.request import SETUP_FAILED, Report, Request
 from deepchart_dagster.execution.sandbox.process import Keepers
 from deepchart_dagster.execution.sandbox.runtime import Runtime, interpreter_paths
@@ -49,11 +50,12 @@ _ENDED_BY_KEEPER = {
 class LocalRunner:
     """Runs programs on this machine, at most ``workers`` at once. Safe to use from several threads.
 
-    tier         "auto" (the best safe one), "namespaces", "landlock", or "trusted" (no isolation)
+    tier         "auto" (the best safe one), "namespaces", "landlock", "container", or "trusted" (no isolation)
     browser      path of a Chromium; None: looked for at the first page
     libraries    a node_modules folder with chart libraries for pages; None: DEEPCHART_CHART_LIBRARIES,
                  else those that `deepchart libraries install` put there
     cache        where matplotlib's font list is kept; None: the user's cache folder
+    containers   image and engine of the tier "container"
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class LocalRunner:
         browser: Path | None = None,
         libraries: Path | None = None,
         cache: Path | None = None,
+        containers: ContainerOptions | None = None,
     ) -> None:
         if tier not in ("auto", *tiers.TIERS):
             raise ConfigurationError(
@@ -76,6 +79,8 @@ class LocalRunner:
         self._lock = threading.RLock()
         self._runtime: Runtime | None = None
         self._keepers: Keepers | None = None
+        self._container_options = containers or ContainerOptions()
+        self._containers: Containers | None = None
         self._tier = ""
         self._font_list: Path | None = None
         self._pages: PageRenderer | None = None
@@ -127,6 +132,8 @@ class LocalRunner:
             self._pages.close()
         if self._keepers:
             self._keepers.close()
+        if self._containers:
+            self._containers.close()
         with self._lock:
             if self._runtime:
                 self._runtime.remove()
@@ -142,9 +149,9 @@ class LocalRunner:
             return self._pages
 
     def _run_python(self, program: Program) -> RunResult:
-        runtime, keepers = self._prepare_python()
+        runtime, _ = self._prepare_python()
         request = _request(program, self._tier, runtime, self._font_list)
-        report = keepers.run(request, program.source.encode("utf-8", "surrogatepass"))
+        report = self._hold(request, program.source.encode("utf-8", "surrogatepass"))
         return _judge(program, self._tier, report)
 
     def _prepare_python(self) -> tuple[Runtime, Keepers]:
@@ -160,6 +167,7 @@ class LocalRunner:
         if self._keepers is None or self._runtime is None:
             self._runtime = Runtime.prepare()
             self._keepers = Keepers(self._runtime.code)
+            self._containers = Containers(self._container_options, self._runtime.code, self._runtime.inside)
             weakref.finalize(self, self._runtime.remove)  # for a runner that nobody closes
         return self._runtime, self._keepers
 
@@ -170,15 +178,21 @@ class LocalRunner:
             return [tiers.examine(tier, self._probe) for tier in tiers.TIERS]
 
     def _probe(self, tier: str) -> Report:
-        runtime, keepers = self._start_machinery()
+        runtime, _ = self._start_machinery()
         program = Program(tiers.PROBE.decode(), 1, CodeType.PYTHON, _PROBE_LIMITS)
-        return keepers.run(_request(program, tier, runtime, None), tiers.PROBE)
+        return self._hold(_request(program, tier, runtime, None), tiers.PROBE)
+
+    def _hold(self, request: Request, source: bytes) -> Report:
+        assert self._keepers is not None
+        assert self._containers is not None
+        holder = self._containers if request.tier == "container" else self._keepers
+        return holder.run(request, source)
 
     def _run_own(self, source: str, tier: str) -> bytes:
         """Runs a program of ours in the sandbox, for its output."""
-        runtime, keepers = self._start_machinery()
+        runtime, _ = self._start_machinery()
         program = Program(source, 1, CodeType.PYTHON, _FONT_LIMITS)
-        report = keepers.run(_request(program, tier, runtime, None), source.encode())
+        report = self._hold(_request(program, tier, runtime, None), source.encode())
         if report.wait_status != 0 or report.output_state != "ok":
             raise SandboxUnavailable(
                 f"matplotlib does not start in the sandbox ({tier}): {report.stderr_tail.strip()[-500:]}",

@@ -334,7 +334,7 @@ def test_an_unknown_tier_is_refused() -> None:
 
 def test_the_doctor_knows_the_tiers() -> None:
     states = {state.name: state for state in doctor.available_tiers()}
-    assert list(states) == ["namespaces", "landlock", "trusted"]
+    assert list(states) == ["namespaces", "landlock", "container", "trusted"]
     assert states["trusted"].available
     assert all(state.available or state.reason for state in states.values())
 

@@ -2,6 +2,7 @@
 
 namespaces   a private root, process table and network (keeper/namespaces.py)
 landlock     rules on paths and no sockets, for hosts that forbid user namespaces (keeper/folders.py)
+container    a container of a Docker engine, for hosts that have neither (container/)
 trusted      limits only; never chosen unless named
 """
 
@@ -15,14 +16,19 @@ from deepchart_dagster.errors import SandboxUnavailable
 from deepchart_dagster.execution.sandbox.keeper import landlock, seccomp
 from deepchart_dagster.execution.sandbox.keeper.request import Report
 
-SAFE_TIERS = ("namespaces", "landlock")
+SAFE_TIERS = ("namespaces", "landlock", "container")
 TIERS = (*SAFE_TIERS, "trusted")
 PROBE = b"import sys\nopen(sys.argv[1], 'w').write('{}')\n"
 
 _REMEDY = (
     "Allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0 or "
-    "kernel.unprivileged_userns_clone=1), or use Linux 6.7 or later with Landlock; `deepchart doctor` shows what "
-    "is there. Only if you trust every program: DEEPCHART_SANDBOX=trusted runs them without isolation."
+    "kernel.unprivileged_userns_clone=1), use Linux 6.7 or later with Landlock, or start a container engine; "
+    "`deepchart doctor` shows what is there. Only if you trust every program: DEEPCHART_SANDBOX=trusted runs them "
+    "without isolation."
+)
+_CONTAINER_REMEDY = (
+    "The tier container needs a Docker or Podman engine that this user may use: DOCKER_HOST (or "
+    "DEEPCHART_CONTAINER_ENGINE) holds its address, as in unix:///var/run/docker.sock. Nothing is pulled."
 )
 
 
@@ -67,4 +73,5 @@ def choose(wanted: str, run_probe: Callable[[str], Report]) -> str:
         if state.available:
             return tier
         failed.append(f"{tier}: {state.reason}")
-    raise SandboxUnavailable(f"No sandbox for generated programs ({'; '.join(failed)}).", remedy=_REMEDY)
+    remedy = _CONTAINER_REMEDY if wanted == "container" else _REMEDY
+    raise SandboxUnavailable(f"No sandbox for generated programs ({'; '.join(failed)}).", remedy=remedy)

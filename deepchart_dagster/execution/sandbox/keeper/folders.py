@@ -17,7 +17,7 @@ from .request import Request
 
 # Outside the range of people and of services; one of 5,000, so that the process limit is a program's own.
 _FIRST_ID, _IDS = 60000, 5000
-_SYSTEM_READABLE = (
+SYSTEM_READABLE = (
     "/usr",
     "/bin",
     "/sbin",
@@ -116,7 +116,7 @@ def _confine(request: Request, place: Place, owner: int, processes: int) -> None
     linux.keep_capabilities(linux.CAP_DAC_READ_SEARCH if reads_closed_folders else None)
     linux.die_with_parent(signal.SIGKILL)
     linux.no_new_privileges()
-    readable = (*_SYSTEM_READABLE, *request.readable, request.inside)
+    readable = (*SYSTEM_READABLE, *request.readable, request.inside)
     landlock.restrict(readable, (place.work, place.temporary, place.config, place.drawn), ("/dev/null", "/dev/full"))
     signals_stay_inside = landlock.abi() >= landlock.SIGNAL_ABI
     seccomp.refuse_system_calls(landlock_tier=True, signals_stay_inside=signals_stay_inside)

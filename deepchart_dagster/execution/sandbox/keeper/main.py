@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from . import folders, guard, linux, namespaces
+from . import contained, folders, guard, linux, namespaces
 from .guard import SetupError, Streams
 from .request import Report, Request, pack_report, read_request, unpack
 
@@ -25,6 +25,7 @@ _READ_BYTES = 1 << 16
 _TICK_S = 0.25
 _GUARD_GRACE_S = 5.0
 _KIB_PER_MIB = 1024
+_HOLDERS = {"namespaces": namespaces.hold, "container": contained.hold}
 
 
 def main() -> None:
@@ -99,7 +100,7 @@ class _Keeper:
     def _be_guard(self, source: bytes, streams: Streams) -> NoReturn:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
-            hold = namespaces.hold if self._request.tier == "namespaces" else folders.hold
+            hold = _HOLDERS.get(self._request.tier, folders.hold)
             hold(self._request, source, streams, self._base)
         except (SetupError, OSError) as error:
             guard.report_setup_error(streams, str(error))
