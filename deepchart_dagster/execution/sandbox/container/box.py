@@ -19,7 +19,7 @@ from deepchart_dagster.execution.sandbox.container import owner
 from deepchart_dagster.execution.sandbox.container.engine import LABEL, OWNER_LABEL, Engine, EngineError, engine_errors
 from deepchart_dagster.execution.sandbox.container.image import REPOSITORY, USER_ID, Image
 from deepchart_dagster.execution.sandbox.keeper import contained, guard
-from deepchart_dagster.execution.sandbox.keeper.agent import ANSWER, READY
+from deepchart_dagster.execution.sandbox.keeper.agent import ANSWER, IDLE_S, READY
 from deepchart_dagster.execution.sandbox.keeper.request import Request
 
 _MIB = 1 << 20
@@ -81,7 +81,8 @@ class Box:
         self.walls = walls
         self.runs = 0
         self._container = container
-        self._started_at = time.time()
+        self._asked_at = 0.0
+        self._waits_since = time.monotonic()
         self._engine = engine
         self._line: _Line | None = None
 
@@ -112,18 +113,22 @@ class Box:
         """The keeper's report, and whether the container may be used again. Raises BoxEnded, TimeoutError."""
         assert self._line is not None
         self.runs += 1
+        self._asked_at = time.time()
         deadline = time.monotonic() + limit_s
         self._line.send(message, deadline)
         largest = request.output_bytes + request.drawn_bytes + _MESSAGE_SLACK_BYTES
-        return self._line.receive(largest, deadline)
+        answer = self._line.receive(largest, deadline)
+        self._waits_since = time.monotonic()
+        return answer
 
     def waits(self) -> bool:
-        """For a program. False where it has ended: one that waits has nothing to say."""
-        return self._line is not None and not self._line.has_something()
+        """For a program. False where it has ended (one that waits has nothing to say), or soon will of itself."""
+        waited_s = time.monotonic() - self._waits_since
+        return self._line is not None and waited_s < IDLE_S / 2 and not self._line.has_something()
 
     def ran_out_of_memory(self) -> bool:
-        """Raises EngineError."""
-        return self._engine.ran_out_of_memory(self._container, self._started_at, time.time())
+        """Whether anything in it did, since it was last handed a program. Raises EngineError."""
+        return self._engine.ran_out_of_memory(self._container, self._asked_at, time.time())
 
     def remove(self) -> None:
         """Ends what runs in it. Raises EngineError."""

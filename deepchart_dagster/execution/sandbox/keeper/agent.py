@@ -2,7 +2,8 @@
 
 One program at a time. After each, everything but this process is ended and every folder that can be written is
 emptied, so that the next program finds the container as the first one did. When stdin ends, the pipeline that asked
-is gone: this process ends, and the container with it.
+is gone: this process ends, and the container with it. It also ends when it has waited for IDLE_S, because an engine
+that is killed leaves its containers behind, with a stdin that never ends.
 
 It says "ready", then answers each request (request.py; its bytes are the font list, after its length, and the
 source) with a length, whether the container is as new, and the keeper's report.
@@ -10,6 +11,7 @@ source) with a length, whether the container is as new, and the keeper's report.
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -23,6 +25,7 @@ from . import contained, guard, linux, main
 from .request import Request, pack_request, read_request
 
 READY = b"ready"
+IDLE_S = 120
 ANSWER = struct.Struct("=Q?")
 FONTS = struct.Struct("=Q")
 _CHUNK = 1 << 16
@@ -30,16 +33,19 @@ _FIRST_OWN_DESCRIPTOR, _LAST_DESCRIPTOR = 3, 4096
 
 
 def serve() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # the kernel keeps from a first process what it ignores
+    for number in (signal.SIGTERM, signal.SIGALRM):  # without handlers, a first process gets no signals
+        signal.signal(number, lambda *_: os._exit(0))
     os.umask(0o022)
     linux.hide_memory()
     _answer(READY, as_new=True)
     with open(0, "rb", closefd=False) as asked:
         while True:
+            signal.alarm(IDLE_S)
             try:
                 request, payload = read_request(asked)
             except struct.error:  # the end
                 return
+            signal.alarm(math.ceil(request.wall_s) + IDLE_S)
             report = _hold(_here(request), payload)
             _end_all_others()
             _answer(report, as_new=_empty_folders())
@@ -88,7 +94,8 @@ def _become_keeper(pipes: _Pipes) -> NoReturn:
         os.dup2(pipes.asked, 0)
         os.dup2(pipes.report, 1)
         os.closerange(_FIRST_OWN_DESCRIPTOR, _LAST_DESCRIPTOR)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in (signal.SIGTERM, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
         main.main()
         os._exit(0)
     except BaseException:  # noqa: BLE001 - it must not run on as a second first process
