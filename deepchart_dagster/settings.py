@@ -22,7 +22,7 @@ _PREFIX = "DEEPCHART_"
 # the key of the VL server, which is read where it is sent.
 _OTHER_VARIABLES = ("CHROMIUM", "CHART_LIBRARIES", "DUCKDB", "VL_API_KEY")
 
-SandboxTier = Literal["auto", "namespaces", "landlock", "trusted"]
+SandboxTier = Literal["auto", "namespaces", "landlock", "container", "trusted"]
 OcrEngine = Literal["auto", "text-layer", "rapidocr", "paddleocr", "paddleocr-vl"]
 
 MAX_TIMEOUT_S = 86_400.0
@@ -75,6 +75,16 @@ class Settings(BaseModel):
     sandbox: SandboxTier = Field(
         default="auto",
         description="how programs are held; 'trusted' runs them without isolation, and says so",
+    )
+    container_engine: str | None = Field(
+        default=None,
+        min_length=1,
+        description="address of the engine for the tier container; not set: DOCKER_HOST, else Docker's usual socket",
+    )
+    container_image: str | None = Field(
+        default=None,
+        min_length=1,
+        description="image with this Python and these libraries, for an engine that does not see this machine's files",
     )
     page_timeout_s: float = Field(
         default=180.0, gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False, description="seconds that reading a page may take"

@@ -103,8 +103,10 @@ class Workbench:
     @cached_property
     def runner(self) -> LocalRunner:
         from deepchart_dagster.execution.runner import LocalRunner
+        from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 
-        return LocalRunner(tier=self.settings.sandbox, workers=self.settings.workers)
+        containers = ContainerOptions.of(self.settings)
+        return LocalRunner(tier=self.settings.sandbox, workers=self.settings.workers, containers=containers)
 
     def inbox(self) -> Inbox:
         from deepchart_dagster.contexts.inbox import Inbox

@@ -89,7 +89,7 @@ def _examine(bench: Workbench) -> Iterator[Finding]:
     yield from _packages()
     yield from _browser()
     yield _chart_libraries()
-    yield from _sandbox()
+    yield from _sandbox(bench.settings)
     yield from _engines(bench.settings)
     yield from _configuration(bench)
     yield from _environment()
@@ -134,10 +134,10 @@ def _chart_libraries() -> Finding:
     )
 
 
-def _sandbox() -> Iterator[Finding]:
+def _sandbox(settings: Settings) -> Iterator[Finding]:
     from deepchart_dagster.execution.doctor import available_tiers
 
-    tiers = [tier for tier in available_tiers() if tier.name != "trusted"]
+    tiers = [tier for tier in available_tiers(settings) if tier.name != "trusted"]
     for tier in tiers:
         verdict: Verdict = "ok" if tier.available else "missing"
         # One safe tier is enough.

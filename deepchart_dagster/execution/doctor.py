@@ -11,7 +11,9 @@ from deepchart_dagster.execution.browser import Browser, BrowserSandbox
 from deepchart_dagster.execution.libraries import ChartLibraries, installing
 from deepchart_dagster.execution.libraries.serving import default_folder
 from deepchart_dagster.execution.runner import LocalRunner
+from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 from deepchart_dagster.execution.sandbox.tiers import TierState
+from deepchart_dagster.settings import Settings
 
 __all__ = [
     "Browser",
@@ -33,9 +35,9 @@ class BrowserState:
     remedy: str = ""
 
 
-def available_tiers() -> list[TierState]:
+def available_tiers(settings: Settings) -> list[TierState]:
     """Every tier with whether it works here, found by running a small program in each, and why it does not."""
-    with LocalRunner() as runner:
+    with LocalRunner(containers=ContainerOptions.of(settings)) as runner:
         return runner.probe_tiers()
 
 

@@ -30,7 +30,8 @@ from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.pages import PageRenderer
 from deepchart_dagster.execution.sandbox import tiers
-from deepchart_dagster.execution.sandbox.container.pool import ContainerOptions, Containers
+from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
+from deepchart_dagster.execution.sandbox.container.pool import Containers
 from deepchart_dagster.execution.sandbox.keeper.request import SETUP_FAILED, Report, Request
 from deepchart_dagster.execution.sandbox.process import Keepers
 from deepchart_dagster.execution.sandbox.runtime import Runtime, interpreter_paths

@@ -23,6 +23,7 @@ from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox import runtime as runtime_module
 from deepchart_dagster.execution.sandbox import tiers
 from deepchart_dagster.execution.sandbox.keeper.request import Report
+from deepchart_dagster.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -333,7 +334,7 @@ def test_an_unknown_tier_is_refused() -> None:
 
 
 def test_the_doctor_knows_the_tiers() -> None:
-    states = {state.name: state for state in doctor.available_tiers()}
+    states = {state.name: state for state in doctor.available_tiers(Settings())}
     assert list(states) == ["namespaces", "landlock", "container", "trusted"]
     assert states["trusted"].available
     assert all(state.available or state.reason for state in states.values())

@@ -6,7 +6,6 @@ import signal
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from deepchart_dagster.errors import InfrastructureError
 from deepchart_dagster.execution.sandbox.container.box import Box, BoxEnded, Walls
 from deepchart_dagster.execution.sandbox.container.engine import Engine, EngineError, ImageGone, engine_errors
 from deepchart_dagster.execution.sandbox.container.image import Host, prepare
+from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 from deepchart_dagster.execution.sandbox.keeper import contained
 from deepchart_dagster.execution.sandbox.keeper.agent import FONTS
 from deepchart_dagster.execution.sandbox.keeper.request import (
@@ -28,16 +28,6 @@ _PROGRAMS_PER_CONTAINER = 100
 _GRACE_S = 30.0
 _MIB = 1 << 20
 _AGAIN = "Run the step again; if it comes back, look into the engine's log."
-
-
-@dataclass(frozen=True)
-class ContainerOptions:
-    """image    what containers start from; None: a skeleton that shows this machine's interpreter and libraries
-    engine   address of the container engine; None: DOCKER_HOST, else the usual one
-    """
-
-    image: str | None = None
-    engine: str | None = None
 
 
 class Containers:
