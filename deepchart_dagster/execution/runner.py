@@ -160,7 +160,10 @@ class LocalRunner:
             runtime, keepers = self._start_machinery()
             if not self._tier:
                 tier = tiers.choose(self._wanted_tier, self._probe)
-                self._font_list = runtime.font_list(self._cache or _user_cache(), lambda s: self._run_own(s, tier))
+                cache = self._cache or _user_cache()
+                if tier == "container" and self._container_options.image:
+                    cache = runtime.base  # the image has fonts of its own
+                self._font_list = runtime.font_list(cache, lambda s: self._run_own(s, tier))
                 self._tier = tier
             return runtime, keepers
 
@@ -168,7 +171,9 @@ class LocalRunner:
         if self._keepers is None or self._runtime is None:
             self._runtime = Runtime.prepare()
             self._keepers = Keepers(self._runtime.code)
-            self._containers = Containers(self._container_options, self._runtime.code, self._runtime.inside)
+            self._containers = Containers(
+                self._container_options, self._runtime.code, self._runtime.inside, library_versions()
+            )
             weakref.finalize(self, self._runtime.remove)  # for a runner that nobody closes
         return self._runtime, self._keepers
 

@@ -1,8 +1,13 @@
-"""Runners shared by the tests of this room, one per sandbox tier."""
+"""Runners shared by the tests of this room, one per sandbox tier, and a container engine of the tests' own."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +18,7 @@ from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.errors import SandboxUnavailable
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
+from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 from deepchart_dagster.execution.sandbox.keeper import linux
 
 Run = Callable[..., RunResult]
@@ -24,9 +30,70 @@ def _escaped_processes_become_ours() -> None:
     linux.adopt_orphans()
 
 
-@pytest.fixture(scope="session", params=["namespaces", "landlock"])
+class DockerEngine:
+    """A dockerd whose files all lie in ``folder``, without a network. Its pid files are removed: after SIGKILL they
+    would keep the next one from starting."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.address = f"unix://{folder}/docker.sock"
+
+    def start(self) -> None:
+        """Raises OSError with the log's last line where it does not come up."""
+        for pid_file in self.folder.rglob("*.pid"):
+            pid_file.unlink()
+        (self.folder / "daemon.json").write_text("{}")
+        places = {"config-file": "daemon.json", "data-root": "data", "exec-root": "exec", "pidfile": "dockerd.pid"}
+        command = ["dockerd", f"--host={self.address}", *(f"--{k}={self.folder / v}" for k, v in places.items())]
+        command += ["--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false"]
+        with (self.folder / "log").open("w") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        stop = time.monotonic() + 60
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > stop:
+                self.stop()
+                raise OSError((self.folder / "log").read_text().strip().splitlines()[-1])
+            time.sleep(0.1)
+
+    def _answers(self) -> bool:
+        import docker
+        from docker.errors import DockerException
+
+        try:
+            docker.DockerClient(self.address).close()
+        except DockerException:
+            return False
+        return True
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(60)
+
+
+@pytest.fixture(scope="session")
+def container_engine() -> Iterator[DockerEngine]:
+    if os.geteuid() != 0 or not shutil.which("dockerd"):
+        pytest.skip("no container engine can be started: that needs root and dockerd (on Debian the package docker.io)")
+    pytest.importorskip("docker", reason="the Python package docker is not installed (extra: docker)")
+    with tempfile.TemporaryDirectory(prefix="deepchart-engine-", ignore_cleanup_errors=True) as folder:
+        engine = DockerEngine(Path(folder))
+        try:
+            engine.start()
+        except OSError as error:
+            pytest.skip(f"dockerd does not run here: {error}")
+        yield engine
+        engine.stop()
+
+
+@pytest.fixture(
+    scope="session",
+    params=["namespaces", "landlock", pytest.param("container", marks=pytest.mark.xdist_group("container engine"))],
+)
 def tier_runner(request: pytest.FixtureRequest) -> Iterator[LocalRunner]:
-    with LocalRunner(request.param, workers=2) as runner:
+    containers = None
+    if request.param == "container":
+        containers = ContainerOptions(engine=request.getfixturevalue("container_engine").address)
+    with LocalRunner(request.param, workers=2, containers=containers) as runner:
         try:
             runner.tier  # noqa: B018 - raises where this host cannot
         except SandboxUnavailable as error:

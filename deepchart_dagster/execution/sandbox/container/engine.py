@@ -104,6 +104,11 @@ def engine_errors(address: str) -> Iterator[None]:
     except ImageNotFound as error:
         raise ImageGone(f"the container engine at {address} has the image no more: {error.explanation}") from error
     except APIError as error:
+        if "bind source path does not exist" in str(error):
+            raise EngineError(
+                f"the container engine at {address} does not see this machine's files; name an image with the same "
+                "Python and packages in DEEPCHART_CONTAINER_IMAGE"
+            ) from error
         raise EngineError(f"the container engine at {address} refused: {error.explanation or error}") from error
     except (DockerException, RequestException, OSError) as error:
         raise EngineError(f"no container engine answers at {address}{_hint(error)}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 import time
@@ -27,15 +28,27 @@ from deepchart_dagster.execution.sandbox.keeper.request import (
 _PROGRAMS_PER_CONTAINER = 100
 _GRACE_S = 30.0
 _MIB = 1 << 20
+_SAY_VERSIONS = """
+import json, platform, sys
+from importlib.metadata import PackageNotFoundError, version
+found = {{"python": platform.python_version()}}
+for name in {names}:
+    try: found[name] = version(name)
+    except PackageNotFoundError: pass
+json.dump(found, open(sys.argv[1], "w"))
+"""
 _AGAIN = "Run the step again; if it comes back, look into the engine's log."
 
 
 class Containers:
     """Runs programs in containers. Safe for several threads. Nothing is asked of an engine before the first one."""
 
-    def __init__(self, options: ContainerOptions, code: Path, inside: Path) -> None:
-        """``code`` holds the keeper package, ``inside`` is the drawing hook's folder."""
+    def __init__(self, options: ContainerOptions, code: Path, inside: Path, versions: dict[str, str]) -> None:
+        """``code`` holds the keeper package, ``inside`` is the drawing hook's folder. An image with a Python of its
+        own must have what ``versions`` says: results say so, and keys hold it."""
         self._options = options
+        self._versions = versions
+        self._checked: set[str] = set()  # images
         self._code, self._inside = code, inside
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
@@ -104,10 +117,39 @@ class Containers:
     def _start(self, walls: Walls, request: Request) -> Box:
         engine, cpus = self._connect()
         host = Host(self._code, self._inside, request.interpreter, request.readable)
+        for attempt in (1, 2):
+            image = prepare(engine, self._options.image, host)
+            try:
+                box = Box.start(engine, image, walls, cpus)
+                break
+            except ImageGone:  # another pipeline saw nobody use it, and removed it
+                if attempt == 2:
+                    raise
+        if image.own_python and image.tag not in self._checked:
+            self._check_versions(box, request)
+            self._checked.add(image.tag)
+        return box
+
+    def _check_versions(self, box: Box, request: Request) -> None:
+        source = _SAY_VERSIONS.format(names=[name for name in self._versions if name != "python"])
         try:
-            return Box.start(engine, prepare(engine, self._options.image, host), walls, cpus)
-        except ImageGone:  # another pipeline saw nobody use it, and removed it
-            return Box.start(engine, prepare(engine, self._options.image, host), walls, cpus)
+            message, _ = box.run(_message(request, source.encode(), True), request, _limit_s(request))
+            report = unpack_report(message)
+            found = json.loads(report.output)
+        except (BoxEnded, TimeoutError, ValueError) as error:
+            _remove(box)
+            raise EngineError(f"the image {self._options.image!r} runs no Python program: {error}") from error
+        wrong = [
+            f"{name} {found.get(name) or 'missing'} for {wanted}"
+            for name, wanted in self._versions.items()
+            if found.get(name) != wanted
+        ]
+        if wrong:
+            _remove(box)
+            raise EngineError(
+                f"the image {self._options.image!r} has other versions than this environment ({', '.join(wrong)}); "
+                "build it with the same Python and packages"
+            )
 
     def _connect(self) -> _Connection:
         with self._connecting:
