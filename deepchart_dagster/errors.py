@@ -14,6 +14,7 @@
         │   └── DamagedFile         a stored file that cannot be read: the instances that need it are in error
         ├── SandboxUnavailable      no safe way to run a generated program on this host
         ├── BrowserUnavailable      no Chromium, or it would not start
+        ├── BudgetReached           a model call that would have taken more money or tokens than allowed: not made
         └── ProviderError           a model call that did not produce an answer
             ├── ProviderTimeout
             ├── RateLimited
@@ -31,6 +32,7 @@ __all__ = [
     "BadProviderAnswer",
     "BenchmarkFormatError",
     "BrowserUnavailable",
+    "BudgetReached",
     "ConfigurationError",
     "DamagedFile",
     "DeepChartError",
@@ -109,6 +111,10 @@ class SandboxUnavailable(InfrastructureError):
 
 
 class BrowserUnavailable(InfrastructureError):
+    pass
+
+
+class BudgetReached(InfrastructureError):
     pass
 
 

@@ -1,7 +1,7 @@
 """The response cache: one file an answer, found by the key of its request.
 
     storage/llm/answers/<2 hex>/<key>.json    written the moment the answer arrives (temporary name, sync, rename)
-    storage/llm/asking/<key>.lock             held by whoever is asking; gone when nobody is
+    storage/llm/asking/<key>.lock             held by whoever is asking; gone when nobody is (see in_flight)
 
 A file holds the answer and the parts of its key, with hashes and sizes in place of the texts and images,
 so that two requests can be compared without keeping a million tokens twice. Only answers are kept, never
@@ -10,24 +10,22 @@ errors. A damaged file counts as absent and is replaced.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import sha256_text
 from deepchart_dagster.artifacts.files import storage_errors, write_json
+from deepchart_dagster.llm.in_flight import lock_path
+from deepchart_dagster.llm.locks import acquire
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Message, TextPart
 
 ANSWER_FORMAT = "deepchart-answer/1"
-
-_FIRST_POLL_S = 0.02
-_LONGEST_POLL_S = 0.5
 
 
 class StoredAnswer(BaseModel):
@@ -84,11 +82,11 @@ class AnswerCache:
 
         Whoever comes in after waiting must look into the cache first. A killed process holds nothing.
         """
-        path = self.storage / "llm" / "asking" / f"{key}.lock"
+        path = lock_path(self.storage, key)
         with storage_errors(path, "lock"):
             path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path, thread_local=False)
-        await _acquire(lock, path)
+        await acquire(lock, path)
         try:
             yield
         finally:
@@ -96,22 +94,6 @@ class AnswerCache:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
             lock.release()
-
-
-async def _acquire(lock: FileLock, path: Path) -> None:
-    poll_s = _FIRST_POLL_S
-    while not _try_acquire(lock, path):
-        await asyncio.sleep(poll_s)
-        poll_s = min(_LONGEST_POLL_S, poll_s * 1.5)
-
-
-def _try_acquire(lock: FileLock, path: Path) -> bool:
-    with storage_errors(path, "lock"):
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:  # an OSError, too: caught first
-            return False
-        return True
 
 
 def summarised_parts(request: ChatRequest, parts: dict[str, JsonValue]) -> dict[str, JsonValue]:

@@ -10,21 +10,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import InputKey, canonical_json
 from deepchart_dagster.artifacts.results import utc_now
-from deepchart_dagster.errors import ProviderError
+from deepchart_dagster.errors import ProviderError, ProviderRefusedRequest
+from deepchart_dagster.llm.budget import Budget, Expected, Limits
 from deepchart_dagster.llm.cache import AnswerCache, StoredAnswer, summarised_parts
 from deepchart_dagster.llm.event_loop import loop_state
+from deepchart_dagster.llm.in_flight import CallInFlight, recorded
 from deepchart_dagster.llm.ledger import AttemptStatus, Ledger, LedgerRow
 from deepchart_dagster.llm.litellm_call import Received, dropped_parameters, send, sent_parameters
 from deepchart_dagster.llm.litellm_library import litellm_library
-from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, Usage
-from deepchart_dagster.llm.provider_errors import Trouble, trouble
-from deepchart_dagster.llm.registry import ModelSpec, Prices
+from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, Usage, price_usd
+from deepchart_dagster.llm.places import place_at
+from deepchart_dagster.llm.provider_errors import Trouble, is_out_of_breath, trouble
+from deepchart_dagster.llm.registry import ModelSpec, ProviderLimit
 from deepchart_dagster.llm.retry import RetryPolicy
 
 log = logging.getLogger(__name__)
@@ -32,11 +38,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Call:
-    """One request on its way. ``dropped``: parameters that its provider does not know and will not see."""
+    """One request on its way. ``dropped``: parameters that its provider does not know and will not see;
+    ``expected``: what it may take, where a budget wants to know."""
 
     request: ChatRequest
     key: InputKey
     dropped: tuple[str, ...]
+    expected: Expected | None = None
 
     @property
     def model(self) -> ModelSpec:
@@ -53,15 +61,47 @@ class _Call:
             status=status,
             seconds=round(seconds, 3),
             dropped_parameters=self.dropped,
+            about=self.request.about,
+            counted_input_tokens=self.expected.counted if self.expected else None,
+        )
+
+    def may_have_taken(self) -> dict[str, object]:
+        """For the row of an attempt that may have been paid without a word on how much."""
+        if self.expected is None:
+            return {}
+        return {"may_cost_usd": self.expected.cost, "may_take_tokens": self.expected.tokens}
+
+    def in_flight(self, attempt: int) -> CallInFlight:
+        return CallInFlight(
+            key=self.key.digest,
+            model=self.model.slug,
+            purpose=self.request.purpose,
+            about=self.request.about,
+            attempt=attempt,
+            since=utc_now(),
+            timeout_s=self.model.timeout_s,
+            process=os.getpid(),
         )
 
 
 class LiteLLMClient:
-    """Implements llm.model.ChatModel over one storage root. Safe among tasks, threads and processes."""
+    """Implements llm.model.ChatModel over one storage root. Safe among tasks, threads and processes.
 
-    def __init__(self, storage: Path, *, retry: RetryPolicy | None = None) -> None:
+    ``providers``: the limits of models.yaml by provider. ``limits``: what all calls together may take.
+    """
+
+    def __init__(
+        self,
+        storage: Path,
+        *,
+        retry: RetryPolicy | None = None,
+        providers: Mapping[str, ProviderLimit] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self._storage = storage
         self._retry = retry or RetryPolicy()
+        self._providers = dict(providers or {})
+        self._budget = Budget(storage, limits) if limits else None
         self._cache = AnswerCache(storage)
         self._ledger = Ledger(storage)
         self._dropped: dict[str, tuple[str, ...]] = {}
@@ -69,7 +109,8 @@ class LiteLLMClient:
     async def complete(self, request: ChatRequest) -> ChatAnswer:
         """The answer, paid at most once. An empty answer comes back as "": the stage decides what it means.
 
-        Raises ProviderError (or a subclass) when all attempts failed, StorageError when nothing can be kept.
+        Raises ProviderError (or a subclass) when all attempts failed, BudgetReached where the call would have
+        exceeded the budget, StorageError when nothing can be kept.
         """
         key = request.key()
         if request.model.scripted:
@@ -88,22 +129,44 @@ class LiteLLMClient:
         # Imported before the clock runs, and beside the loop: it takes seconds.
         await asyncio.to_thread(litellm_library)
         call = _Call(request, key, self._dropped_parameters(request))
-        state = await loop_state()
+        gate = (await loop_state()).gate(request.model)
         # The place is kept while waiting to try again: a model that is out of breath is asked less.
-        async with state.gate(request.model):
+        async with gate.place():
             errors: list[ProviderError] = []
             while True:
-                begun = time.monotonic()
-                result = await self._attempt(call, attempt=len(errors) + 1)
-                seconds = time.monotonic() - begun
-                if isinstance(result, Received):
-                    return await self._keep(call, result, attempt=len(errors) + 1, seconds=seconds)
-                errors.append(result.error)
-                wait_s = self._retry.wait_s(errors, result.retry_after_s)
-                self._note_failed(call, errors, wait_s, seconds)
+                if self._budget is not None and not request.model.scripted:
+                    call = replace(call, expected=await self._budget.expect(request))
+                attempt = len(errors) + 1
+                async with self._in_flight(call, attempt):
+                    begun = time.monotonic()
+                    result = await self._attempt(call, attempt=attempt)
+                    seconds = time.monotonic() - begun
+                    if isinstance(result, Received):
+                        gate.pace.answered()
+                        return await self._keep(call, result, attempt=attempt, seconds=seconds)
+                    errors.append(result.error)
+                    if is_out_of_breath(result.error):
+                        gate.pace.refused()
+                    wait_s = self._retry.wait_s(errors, result.retry_after_s, gate.pace.silent_s)
+                    self._note_failed(call, errors, wait_s, seconds)
                 if wait_s is None:
                     raise result.error
                 await asyncio.sleep(wait_s)
+
+    @asynccontextmanager
+    async def _in_flight(self, call: _Call, attempt: int) -> AsyncIterator[None]:
+        """One of the provider's places, and the record that others see, until the attempt stands in the ledger."""
+        async with AsyncExitStack() as held:
+            limit = self._providers.get(call.model.provider)
+            if limit is not None:
+                turn = (await loop_state()).turn(call.model.provider)
+                place = place_at(self._storage, call.model.provider, limit.concurrency, turn)
+                await held.enter_async_context(place)
+            if self._budget is not None and call.expected is not None:
+                await held.enter_async_context(self._budget.reserved(call.in_flight(attempt), call.expected))
+            elif not call.model.scripted:
+                held.enter_context(recorded(self._storage, call.in_flight(attempt)))
+            yield
 
     async def _attempt(self, call: _Call, *, attempt: int) -> Received | Trouble:
         begun = time.monotonic()
@@ -111,7 +174,8 @@ class LiteLLMClient:
             # One asynchronous path of litellm ignores its time-out: this cap holds on all of them.
             return await asyncio.wait_for(send(call.request, self._storage), call.model.timeout_s)
         except asyncio.CancelledError:
-            self._ledger.append(call.row(attempt=attempt, status="cancelled", seconds=time.monotonic() - begun))
+            row = call.row(attempt=attempt, status="cancelled", seconds=time.monotonic() - begun)
+            self._ledger.append(row.model_copy(update=call.may_have_taken()))
             raise
         except Exception as raised:  # noqa: BLE001 - whatever a provider's library raises becomes an error of ours
             return trouble(call.model, raised)
@@ -134,7 +198,9 @@ class LiteLLMClient:
         if not call.model.scripted:
             await asyncio.to_thread(self._cache.put, stored)
         row = call.row(attempt=attempt, status="ok", seconds=seconds)
-        self._ledger.append(row.model_copy(update=_facts(stored, price_usd(call.model.prices, received.usage))))
+        price = price_usd(call.model.prices, received.usage)
+        unsaid = {} if received.usage.input_tokens is not None else call.may_have_taken()
+        self._ledger.append(row.model_copy(update={**_facts(stored, price), **unsaid}))
         return stored
 
     def _note_cached(self, call: _Call, stored: StoredAnswer, seconds: float) -> None:
@@ -153,6 +219,8 @@ class LiteLLMClient:
             "http_status": error.status,
             "message": error.message,
             "retry_in_s": None if wait_s is None else round(wait_s, 3),
+            # A provider that says no takes nothing; one that falls silent may have worked.
+            **({} if error.status or isinstance(error, ProviderRefusedRequest) else call.may_have_taken()),
         }
         self._ledger.append(row.model_copy(update=update))
 
@@ -165,20 +233,6 @@ class LiteLLMClient:
             if dropped:
                 log.warning("%s does not know %s: not sent.", request.model.litellm_model, ", ".join(dropped))
         return self._dropped[name]
-
-
-def price_usd(prices: Prices, usage: Usage) -> float | None:
-    """US dollars; None where a price or a count is unknown."""
-    counted = (
-        (prices.input_per_million, usage.input_tokens),
-        (prices.output_per_million, usage.output_tokens),
-    )
-    total = 0.0
-    for price, tokens in counted:
-        if price is None or tokens is None:
-            return None
-        total += price * tokens / 1_000_000
-    return total
 
 
 def _facts(stored: StoredAnswer, price: float | None) -> dict[str, object]:

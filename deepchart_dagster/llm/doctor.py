@@ -6,26 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from deepchart_dagster.llm.provider_keys import KEY_NAMES
 from deepchart_dagster.llm.registry import ModelSpec
-
-# Any one of the names will do. litellm's own check is asked for providers that are not here: it takes
-# seconds to import, and takes some providers' keys as present without looking (zai).
-_KEY_NAMES: dict[str, tuple[str, ...]] = {
-    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
-    "dashscope": ("DASHSCOPE_API_KEY",),
-    "deepseek": ("DEEPSEEK_API_KEY",),
-    "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "groq": ("GROQ_API_KEY",),
-    "mistral": ("MISTRAL_API_KEY",),
-    "moonshot": ("MOONSHOT_API_KEY",),
-    "novita": ("NOVITA_API_KEY",),
-    "openai": ("OPENAI_API_KEY",),
-    "openrouter": ("OPENROUTER_API_KEY",),
-    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY"),
-    "xai": ("XAI_API_KEY",),
-    "zai": ("ZAI_API_KEY",),
-}
 
 
 @dataclass(frozen=True)
@@ -48,7 +30,7 @@ def key_remedy(names: tuple[str, ...]) -> str:
 
 def key_names(model: ModelSpec) -> tuple[str, ...] | None:
     """The variables of which one must be set; empty where none is needed, None where only litellm knows."""
-    return () if model.scripted else _KEY_NAMES.get(model.litellm_model.split("/")[0])
+    return () if model.scripted else KEY_NAMES.get(model.provider)
 
 
 def key_status(model: ModelSpec, environ: Mapping[str, str] | None = None) -> KeyStatus:

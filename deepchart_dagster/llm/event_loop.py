@@ -1,7 +1,7 @@
-"""What belongs to one event loop: how many calls a model has in flight, and the HTTP clients.
+"""What belongs to one event loop: who waits for a place, and the HTTP clients.
 
-Every step runs a loop of its own (asyncio.run). A semaphore or an HTTP client of a loop that has ended
-must never meet the next one.
+Every step runs a loop of its own (asyncio.run). A waiting task or an HTTP client of a loop that has ended
+must never meet the next one. The pace that a model has come to outlives them.
 """
 
 from __future__ import annotations
@@ -14,17 +14,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deepchart_dagster.llm.litellm_library import litellm_library
+from deepchart_dagster.llm.pace import Gate, Pace
 from deepchart_dagster.llm.registry import ModelSpec
+
+_Reached = tuple[str, str | None, int]
+_paces: dict[_Reached, Pace] = {}
 
 
 @dataclass
 class LoopState:
-    gates: dict[tuple[str, int], asyncio.Semaphore] = field(default_factory=dict)
+    gates: dict[_Reached, Gate] = field(default_factory=dict)
+    turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     closer: AsyncGenerator[None, None] | None = None
 
-    def gate(self, model: ModelSpec) -> asyncio.Semaphore:
-        """Lets ``model.concurrency`` calls through at once."""
-        return self.gates.setdefault((model.litellm_model, model.concurrency), asyncio.Semaphore(model.concurrency))
+    def gate(self, model: ModelSpec) -> Gate:
+        """Lets ``model.concurrency`` calls through at once, fewer while its provider refuses some."""
+        reached = (model.litellm_model, model.api_base, model.concurrency)
+        pace = _paces.setdefault(reached, Pace(model.concurrency))
+        return self.gates.setdefault(reached, Gate(pace))
+
+    def turn(self, provider: str) -> asyncio.Lock:
+        """Held by the one task of this loop that looks for a place at ``provider``."""
+        return self.turns.setdefault(provider, asyncio.Lock())
 
 
 _states: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopState] = weakref.WeakKeyDictionary()

@@ -13,6 +13,7 @@ import logging
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -34,6 +35,10 @@ class LedgerRow(BaseModel):
     price_usd          None where unknown
     error              class name in errors.py; http_status where there was one
     retry_in_s         the wait before the next attempt; None where there is none
+    about              the instance
+    counted_input_tokens         the input as we counted it before the call, where a budget had it counted
+    may_cost_usd, may_take_tokens    what a budget counts for an attempt that the provider may have been paid for
+                                 without a word on how much (no usage, a time-out, cancelled)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,6 +60,10 @@ class LedgerRow(BaseModel):
     message: str | None = None
     retry_in_s: float | None = None
     dropped_parameters: tuple[str, ...] = ()
+    about: str = ""
+    counted_input_tokens: int | None = None
+    may_cost_usd: float | None = None
+    may_take_tokens: int | None = None
 
     @property
     def cached(self) -> bool:
@@ -81,6 +90,33 @@ class Ledger:
 
 def ledger_folder(storage: Path) -> Path:
     return storage / "llm" / "ledger"
+
+
+class LedgerTail:
+    """Reads the rows of all processes, each once, as they come in. A line without its end is left for later."""
+
+    def __init__(self, storage: Path) -> None:
+        self._folder = ledger_folder(storage)
+        self._read: dict[Path, int] = {}
+
+    def new_rows(self) -> Iterator[LedgerRow]:
+        """Raises StorageError. What is no row is passed over: read_ledger names it."""
+        for path in sorted(self._folder.glob("*.jsonl")):
+            for line in self._new_lines(path):
+                with suppress(ValidationError):
+                    yield LedgerRow.model_validate_json(line)
+
+    def _new_lines(self, path: Path) -> list[bytes]:
+        begin = self._read.get(path, 0)
+        with storage_errors(path, "read"):
+            if path.stat().st_size <= begin:
+                return []
+            with path.open("rb") as stream:
+                stream.seek(begin)
+                data = stream.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read[path] = begin + len(whole)
+        return whole.splitlines()
 
 
 def read_ledger(storage: Path) -> Iterator[LedgerRow]:

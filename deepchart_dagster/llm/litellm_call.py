@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import in_unicode
-from deepchart_dagster.errors import BadProviderAnswer, ProviderRefusedRequest
+from deepchart_dagster.errors import BadProviderAnswer, ProviderError, ProviderRefusedRequest
 from deepchart_dagster.llm.doctor import key_names, key_remedy
 from deepchart_dagster.llm.litellm_library import litellm_library
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Usage
@@ -23,6 +23,10 @@ _FINISH_REASONS: dict[str | None, FinishReason] = {
     "length": "length",
     "content_filter": "refusal",
 }
+# litellm calls every reason "stop" that it does not know. In a provider's own words (in small letters), these are
+# the ends of a whole answer, and these say that the provider broke off: its trouble, and not the model's answer.
+_WHOLE = frozenset({"stop", "stop_sequence", "end_turn", "complete", "eos", "eos_token", "finish_reason_unspecified"})
+_BROKEN_OFF = frozenset({"network_error", "insufficient_system_resource", "error", "abort", "aborted", "timeout"})
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ def sent_parameters(request: ChatRequest) -> dict[str, JsonValue]:
 
 
 async def send(request: ChatRequest, storage: Path) -> Received:
-    """Raises whatever litellm raises, ProviderRefusedRequest without a key, BadProviderAnswer without choices."""
+    """Raises whatever litellm raises, ProviderRefusedRequest without a key, BadProviderAnswer for what is no answer."""
     _need_key(request.model)
     response = await litellm_library().acompletion(
         model=request.model.litellm_model,
@@ -49,10 +53,16 @@ async def send(request: ChatRequest, storage: Path) -> Received:
         max_retries=0,
         num_retries=0,
         drop_params=True,
+        **_streaming(request.model),
         **_no_hidden_retries(request.model),
         **_endpoint_and_parameters(request, storage),
     )
-    return _read(response)
+    return await _read_stream(response) if request.model.stream else _read(response)
+
+
+def _streaming(model: ModelSpec) -> dict[str, Any]:
+    """Tokens come at the end of a stream where they are asked for."""
+    return {"stream": True, "stream_options": {"include_usage": True}} if model.stream else {}
 
 
 def _need_key(model: ModelSpec) -> None:
@@ -105,13 +115,71 @@ def _read(response: Any) -> Received:
     if not response.choices:
         raise BadProviderAnswer("the answer holds no choice.", remedy="Try again later.")
     choice = response.choices[0]
-    refusal = getattr(choice.message, "refusal", None)
-    return Received(
-        text=in_unicode(choice.message.content or refusal or ""),
-        finish_reason="refusal" if refusal else _FINISH_REASONS.get(choice.finish_reason, "other"),
+    native = (getattr(choice, "provider_specific_fields", None) or {}).get("native_finish_reason")
+    return _received(
+        text=choice.message.content or "",
+        refusal=getattr(choice.message, "refusal", None) or "",
+        finish_reason=_finish_reason(choice.finish_reason, native),
         usage=_usage(getattr(response, "usage", None)),
         answered_by=getattr(response, "model", None),
     )
+
+
+async def _read_stream(stream: Any) -> Received:
+    """The pieces put together. A stream that ends before its finish reason came is no answer."""
+    texts: list[str] = []
+    mapped: str | None = None
+    answered_by: str | None = None
+    try:
+        async for piece in stream:
+            answered_by = piece._hidden_params.get("provider_response_model") or answered_by
+            for choice in piece.choices[:1]:
+                texts.append(choice.delta.content or "")
+                mapped = choice.finish_reason or mapped
+    finally:
+        await stream.aclose()
+    if stream.received_finish_reason is None:
+        raise BadProviderAnswer("the stream ended without a finish reason.", remedy=_CHECK_STREAM)
+    return _received(
+        text="".join(texts),
+        refusal="",
+        finish_reason=_finish_reason(mapped, stream.received_finish_reason),
+        usage=_usage(_counted_by_provider(stream)),
+        answered_by=answered_by,
+    )
+
+
+_CHECK_STREAM = "Check the endpoint (api_base), and that it can stream; or leave stream out."
+
+
+def _counted_by_provider(stream: Any) -> Any:
+    """The usage that came in the stream; litellm's last piece holds a count of its own where none came."""
+    return next((piece.usage for piece in reversed(stream.chunks) if getattr(piece, "usage", None)), None)
+
+
+def _received(
+    *, text: str, refusal: str, finish_reason: FinishReason, usage: Usage, answered_by: str | None
+) -> Received:
+    if not text and not refusal and finish_reason == "stop" and usage.output_tokens is None:
+        raise BadProviderAnswer(
+            "an empty choice without a count of tokens: nothing shows that the model has answered.",
+            remedy="Try again later.",
+        )
+    return Received(
+        text=in_unicode(text or refusal),
+        finish_reason="refusal" if refusal else finish_reason,
+        usage=usage,
+        answered_by=answered_by,
+    )
+
+
+def _finish_reason(mapped: str | None, native: str | None) -> FinishReason:
+    """litellm's word for why an answer ended, corrected by the provider's own where litellm guessed."""
+    own = (native or mapped or "").lower()
+    if own in _BROKEN_OFF:
+        raise ProviderError(f"the provider broke off its answer ({own}).", remedy="Try again later.")
+    reason = _FINISH_REASONS.get(mapped, "other")
+    return "other" if reason == "stop" and own not in _WHOLE else reason
 
 
 def _usage(usage: Any) -> Usage:

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_bytes
-from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.llm.registry import ModelSpec, Prices
 
 Role = Literal["system", "user", "assistant"]
 Purpose = Literal["stage1", "stage2", "rubric", "judge"]
@@ -49,7 +49,10 @@ class Message:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One call. ``parameters`` are the provider parameters on top of the model's own (temperature, …)."""
+    """One call. ``parameters`` are the provider parameters on top of the model's own (temperature, …).
+
+    about   the instance, for people who look at calls and their ledger; in no key
+    """
 
     model: ModelSpec
     messages: tuple[Message, ...]
@@ -57,6 +60,7 @@ class ChatRequest:
     prompt_hash: str
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     repeat: int = 0
+    about: str = ""
 
     def key(self) -> InputKey:
         """Identity of the answer: what the provider sees, and nothing about price or pace."""
@@ -92,6 +96,20 @@ class Usage:
 
     input_tokens: int | None
     output_tokens: int | None
+
+
+def price_usd(prices: Prices, usage: Usage) -> float | None:
+    """US dollars; None where a price or a count is unknown."""
+    counted = (
+        (prices.input_per_million, usage.input_tokens),
+        (prices.output_per_million, usage.output_tokens),
+    )
+    total = 0.0
+    for price, tokens in counted:
+        if price is None or tokens is None:
+            return None
+        total += price * tokens / 1_000_000
+    return total
 
 
 @dataclass(frozen=True)

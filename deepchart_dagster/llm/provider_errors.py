@@ -2,7 +2,7 @@
 
     the wall-clock cap, a time-out of a layer below, HTTP 408 and 504   ProviderTimeout
     429                                                                  RateLimited
-    429 because the money is used up, other 4xx                          ProviderRefusedRequest
+    429 that no waiting helps, other 4xx                          ProviderRefusedRequest
     an answer that is no chat completion                                 BadProviderAnswer
     5xx, 529, reset and refused connections, anything else               ProviderError
 
@@ -32,14 +32,24 @@ from deepchart_dagster.llm.redaction import redact
 from deepchart_dagster.llm.registry import ModelSpec
 
 _LONGEST_MESSAGE = 400
-_MONEY = ("insufficient_quota", "exceeded your current quota", "insufficient balance", "billing")
+# A 429 that no waiting helps: the money is used up, or this one request is over the limit of a whole minute.
+_HOPELESS = (
+    "insufficient_quota",
+    "exceeded your current quota",
+    "insufficient balance",
+    "billing",
+    "request too large",
+)
 _NOISE = (
     re.compile(r"^(?:(?:litellm\.)?[A-Z]\w*(?:Error|Exception)(?: [A-Z]\w*Error)?(?:: ?| - )|LiteLLM: )+"),
     re.compile(r"\.? Handle with `litellm\.\w+`\.?"),
     re.compile(r" ?Traceback \(most recent call last\).*"),
+    # A broken stream's error goes on with the same words under other names.
+    re.compile(r" Original exception: .*"),
 )
 # 4xx that may go well a moment later.
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
+_OVERLOADED = frozenset({503, 529})
 # What litellm says of its own accord: no key, an unknown provider, a parameter that cannot be.
 _REFUSED_WITHOUT_ASKING = frozenset({400, 401, 403, 404})
 
@@ -62,6 +72,11 @@ def trouble(model: ModelSpec, raised: BaseException) -> Trouble:
     return Trouble(_classify(model, raised, chain, wish), wish)
 
 
+def is_out_of_breath(error: ProviderError) -> bool:
+    """Whether the provider refused for want of capacity: asked less, it would answer."""
+    return isinstance(error, RateLimited) or error.status in _OVERLOADED
+
+
 def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException], wish: float | None) -> ProviderError:
     status = _status(chain)
     said = f"{_who(model)}: {_words(raised)}"
@@ -69,13 +84,14 @@ def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException
         return _timeout(model)
     if type(raised).__name__ in {"Timeout", "APITimeoutError"} or status == 504:
         return ProviderTimeout(said, remedy="Raise timeout_s, or try again later.", status=status)
-    if status == 429 and not any(word in said.lower() for word in _MONEY):
+    if status == 429 and not any(word in said.lower() for word in _HOPELESS):
         return RateLimited(said, remedy="Lower its concurrency.", status=status, retry_after_s=wish)
     if status is not None and 400 <= status < 500 and (status == 429 or status not in _PASSING_STATUSES):
         return ProviderRefusedRequest(said, remedy=_refusal_remedy(model, status), status=status)
     if any(isinstance(error, ImportError) for error in chain):
         return ProviderRefusedRequest(said, remedy="Install what this provider needs.")
-    if status is None and not any(_is_connection_trouble(error) for error in chain):
+    broken = any(isinstance(error, json.JSONDecodeError) for error in chain)
+    if status is None and (broken or not any(_is_connection_trouble(error) for error in chain)):
         return BadProviderAnswer(said, remedy="Check the endpoint (api_base) and the model's name.")
     return ProviderError(said, remedy="Try again later; what is answered is kept.", status=status)
 
@@ -154,6 +170,7 @@ def _is_connection_trouble(error: BaseException) -> bool:
         return False
     return (
         isinstance(error, OSError)
+        or name == "MidStreamFallbackError"
         or module in {"aiohttp", "httpcore", "h11"}
         or (
             module in {"httpx", "openai"}

@@ -1,6 +1,7 @@
 """models.yaml and judges.yaml: which models exist, how they are reached, what they cost.
 
-    models.yaml   models: {slug: {litellm_model, protocols, parameters, …}}
+    models.yaml   models: {slug: {litellm_model, protocols, parameters, …}},
+                  providers: {name: {concurrency: 16}}
     judges.yaml   judges: {slug: …}, primary: slug, rubric_writer: slug,
                   for_benchmark: {name: {primary: slug, rubric_writer: slug}}
 
@@ -19,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, f
 from deepchart_dagster.artifacts.files import is_slug
 from deepchart_dagster.benchmark.model import Modality
 from deepchart_dagster.errors import ConfigurationError
+from deepchart_dagster.llm.provider_keys import KEY_NAMES
 from deepchart_dagster.llm.yaml_file import YamlFile, as_sentence, did_you_mean
 
 SCRIPTED_PREFIX = "scripted/"
@@ -45,6 +47,8 @@ class ModelSpec(BaseModel):
     parameters     provider parameters sent with every call (reasoning_effort: low); part of every key
     context_window tokens of input and output together, as the provider states it
     timeout_s      wall-clock cap of one attempt, seconds
+    stream         whether the answer is sent piece by piece (some models answer in no other way, and some gateways
+                   hang up on a connection that is silent for a minute); what is answered is the same
     api_base       another endpoint than the provider's own (a local server, a gateway)
     benchmarks     the benchmarks this model can be asked about; empty: all (scripted models know only mini)
     """
@@ -61,6 +65,7 @@ class ModelSpec(BaseModel):
     prices: Prices = Prices()
     concurrency: int = Field(default=4, ge=1, le=1024)
     timeout_s: float = Field(default=600.0, gt=0)
+    stream: bool = False
     max_image_chunks: int | None = Field(default=None, gt=0)
     api_base: str | None = None
     benchmarks: tuple[str, ...] = ()
@@ -86,6 +91,11 @@ class ModelSpec(BaseModel):
     def scripted(self) -> bool:
         """A program in place of a model; its results are called scripted wherever they appear."""
         return self.litellm_model.startswith(SCRIPTED_PREFIX)
+
+    @property
+    def provider(self) -> str:
+        """As litellm calls it: what stands before the first slash."""
+        return self.litellm_model.split("/")[0]
 
     def identity(self) -> dict[str, JsonValue]:
         """What of a model its answers depend on, for keys: ``program`` (a scripted model's version) only where
@@ -145,19 +155,38 @@ class JudgesFile(BaseModel):
             ) from None
 
 
+class ProviderLimit(BaseModel):
+    """What all models of one provider share. concurrency: calls in flight at once, of all processes on one storage."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    concurrency: int = Field(ge=1, le=1024)
+
+
 class _ModelsFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     models: dict[str, ModelSpec]
+    providers: dict[str, ProviderLimit] = Field(default_factory=dict)
 
 
 def load_models(path: Path) -> dict[str, ModelSpec]:
     """Slug -> model, in the file's order. Raises ConfigurationError with file, line, entry and remedy."""
+    return _load_models_file(path).models
+
+
+def load_providers(path: Path) -> dict[str, ProviderLimit]:
+    """The limits that models.yaml sets for providers, by their names. Raises ConfigurationError as load_models does."""
+    return _load_models_file(path).providers
+
+
+def _load_models_file(path: Path) -> _ModelsFile:
     file = YamlFile.read(path)
     _name_entries(file, "models")
-    models = file.validate(_ModelsFile).models
-    _check_programs(file, "models", models)
-    return models
+    content = file.validate(_ModelsFile)
+    _check_programs(file, "models", content.models)
+    _check_providers(file, content)
+    return content
 
 
 def load_judges(path: Path) -> JudgesFile:
@@ -194,6 +223,16 @@ def _name_entries(file: YamlFile, section: str, **defaults: JsonValue) -> None:
         if "slug" in entry:
             raise file.error((*place, "slug"), "the slug is the entry's own key", "Remove this line.")
         entries[slug] = {"name": slug, **defaults, **entry, "slug": slug}
+
+
+def _check_providers(file: YamlFile, content: _ModelsFile) -> None:
+    """A limit for a provider that nobody is reached through would limit nothing, in silence (a judge may use those
+    whose keys we know)."""
+    known = sorted({model.provider for model in content.models.values()} | set(KEY_NAMES))
+    for name in content.providers:
+        if name not in known:
+            what = f"no model is reached through {name!r}{did_you_mean(name, known)}"
+            raise file.error(("providers", name), what, "A provider is what stands before the slash in litellm_model.")
 
 
 def _check_programs(file: YamlFile, section: str, entries: dict[str, ModelSpec]) -> None:

@@ -54,6 +54,29 @@ def good(text: str | None = "fine", finish: str | None = "stop", *, delay_s: flo
     return Reply(body=json.dumps(completion(text, finish, **changes)).encode(), delay_s=delay_s)
 
 
+def piece(text: str | None = None, finish: str | None = None, **changes: Any) -> dict[str, Any]:
+    """One event of a stream."""
+    delta = {} if text is None else {"content": text}
+    event: dict[str, Any] = {
+        "id": "chat-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "local-model-2026",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
+    return {**event, **changes}
+
+
+USAGE_PIECE = piece(choices=[], usage={"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200})
+
+
+def streamed(*pieces: dict[str, Any], done: bool = True, **reply: Any) -> Reply:
+    """``pieces`` as server-sent events; ``done``: whether the stream says that it ends."""
+    events = [json.dumps(event) for event in pieces] + (["[DONE]"] if done else [])
+    body = "".join(f"data: {event}\n\n" for event in events).encode()
+    return Reply(body=body, content_type="text/event-stream", **reply)
+
+
 def bad(status: int, message: str = "no", **headers: str) -> Reply:
     body = json.dumps({"error": {"message": message}}).encode()
     return Reply(status=status, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
@@ -170,7 +193,7 @@ def make_request(server: ChatServer) -> Callable[..., ChatRequest]:
 
 @pytest.fixture
 def quick() -> RetryPolicy:
-    return RetryPolicy(attempts=3, first_wait_s=0.01, longest_wait_s=0.05)
+    return RetryPolicy(attempts=3, patience_s=0.0, first_wait_s=0.01, longest_wait_s=0.05)
 
 
 @pytest.fixture
@@ -186,6 +209,9 @@ def replies() -> Any:
         good = staticmethod(good)
         bad = staticmethod(bad)
         completion = staticmethod(completion)
+        piece = staticmethod(piece)
+        streamed = staticmethod(streamed)
+        usage = USAGE_PIECE
         Reply = Reply
 
     return Replies

@@ -16,9 +16,9 @@ import pytest
 from deepchart_dagster.artifacts.canonical import sha256_bytes
 from deepchart_dagster.errors import ProviderRefusedRequest
 from deepchart_dagster.llm.cache import AnswerCache
-from deepchart_dagster.llm.client import LiteLLMClient, price_usd
+from deepchart_dagster.llm.client import LiteLLMClient
 from deepchart_dagster.llm.ledger import read_ledger
-from deepchart_dagster.llm.model import ChatRequest, ImagePart, Message, TextPart, Usage
+from deepchart_dagster.llm.model import ChatRequest, ImagePart, Message, TextPart, Usage, price_usd
 from deepchart_dagster.llm.registry import Prices
 
 PNG = bytes.fromhex(

@@ -52,13 +52,13 @@ def test_a_provider_that_only_litellm_knows(monkeypatch):
 
 
 def test_our_names_are_those_that_litellm_asks_for(monkeypatch):
-    from deepchart_dagster.llm.doctor import _KEY_NAMES
     from deepchart_dagster.llm.litellm_library import litellm_library
+    from deepchart_dagster.llm.provider_keys import KEY_NAMES
 
-    for names in _KEY_NAMES.values():
+    for names in KEY_NAMES.values():
         for name in names:
             monkeypatch.delenv(name, raising=False)
-    for provider, names in _KEY_NAMES.items():
+    for provider, names in KEY_NAMES.items():
         missing = set(litellm_library().validate_environment(model=f"{provider}/some-model")["missing_keys"])
         assert not missing or missing & set(names), provider
 

@@ -77,8 +77,15 @@ def test_errors_are_never_cached(server, client, make_request, replies):
     assert len(server.requests) == 4
 
 
-def test_a_429_for_lack_of_money_is_not_tried_again(server, client, make_request, replies):
-    server.tell(replies.bad(429, "You exceeded your current quota, please check your plan"))
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You exceeded your current quota, please check your plan",
+        "Request too large for gpt-x on tokens per min (TPM): Limit 30000, Requested 98213",
+    ],
+)
+def test_a_429_that_no_waiting_helps_is_not_tried_again(server, client, make_request, replies, said):
+    server.tell(replies.bad(429, said))
     assert type(failed(client, make_request())) is ProviderRefusedRequest
     assert len(server.requests) == 1
 
@@ -101,7 +108,7 @@ def test_retry_after_as_a_date_is_waited_for(server, client, make_request, repli
 
 def test_retry_after_is_known_to_the_error(server, make_request, replies, tmp_path):
     server.tell(replies.bad(429, retry_after="2"))
-    error = failed(LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=1)), make_request())
+    error = failed(LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=1, patience_s=0.0)), make_request())
     assert isinstance(error, RateLimited)
     assert error.retry_after_s == 2.0
 
@@ -116,7 +123,9 @@ def test_a_provider_that_wants_too_long_a_wait_is_given_up(server, client, make_
 
 def test_without_retry_after_the_waits_grow(server, make_request, replies, tmp_path):
     server.tell(*(replies.bad(429) for _ in range(4)))
-    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=4, first_wait_s=0.05, longest_wait_s=10))
+    client = LiteLLMClient(
+        tmp_path, retry=RetryPolicy(attempts=4, patience_s=0.0, first_wait_s=0.05, longest_wait_s=10)
+    )
     failed(client, make_request())
     waits = [row.retry_in_s for row in read_ledger(tmp_path)]
     assert waits[3] is None
@@ -178,6 +187,34 @@ def test_a_body_that_is_no_completion_is_a_bad_answer(server, client, make_reque
     assert len(server.requests) == 3
 
 
+@pytest.mark.parametrize("finish", ["network_error", "insufficient_system_resource", "error", "abort"])
+def test_an_answer_that_the_provider_broke_off_is_not_the_model_s(
+    server, client, make_request, replies, tmp_path, finish
+):
+    """litellm calls each of these "stop": the half answer would be kept, and scored as the model's."""
+    server.tell(*(replies.good("import mat", finish) for _ in range(3)))
+    error = failed(client, make_request())
+    assert type(error) is ProviderError
+    assert finish in error.message
+    assert len(server.requests) == 3
+    assert not (tmp_path / "llm" / "answers").exists()
+
+
+@pytest.mark.parametrize("message", [{}, {"role": "assistant"}, {"role": "assistant", "content": None}])
+def test_an_empty_choice_without_usage_is_a_bad_answer(server, client, make_request, replies, message):
+    body = replies.completion(choices=[{"index": 0, "message": message}])
+    del body["usage"]
+    server.tell(*(replies.Reply(body=json.dumps(body).encode()) for _ in range(3)))
+    assert type(failed(client, make_request())) is BadProviderAnswer
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream", "text/html"])
+def test_a_whole_answer_under_a_wrong_content_type_is_read(server, client, make_request, replies, content_type):
+    server.tell(replies.Reply(body=replies.good("whole").body, content_type=content_type))
+    assert asyncio.run(client.complete(make_request())).text == "whole"
+
+
 def test_a_web_page_in_place_of_an_answer_is_a_bad_answer(server, client, make_request, replies):
     page = replies.Reply(body=b"<html><body>Sign in to the network</body></html>", content_type="text/html")
     server.tell(page, page, page)
@@ -232,7 +269,7 @@ def test_every_shipped_provider_fails_the_same_way(server, make_request, replies
         (replies.Reply(body=b"{}"), BadProviderAnswer, None, 2),
         (replies.Reply(body=whole.body, cut=20), ProviderError, None, 2),
     ]
-    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=2, first_wait_s=0.01))
+    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=2, patience_s=0.0, first_wait_s=0.01))
     base = server.url.removesuffix("/v1") if provider == "anthropic" else server.url
     request = make_request(litellm_model=litellm_model, api_base=base)
     for reply, kind, status, calls in troubles:
@@ -266,6 +303,10 @@ def test_missing_usage_is_unknown_and_so_is_the_price(server, client, make_reque
         (None, "stop", "", "stop"),
         (None, "content_filter", "", "refusal"),
         ("half", "tool_calls", "half", "other"),
+        ("half", "MALFORMED_FUNCTION_CALL", "half", "other"),
+        ("half", "model_context_window_exceeded", "half", "length"),
+        ("half", "sensitive", "half", "refusal"),
+        ("whole", "end_turn", "whole", "stop"),
         ("done", None, "done", "stop"),
     ],
 )

@@ -1,0 +1,101 @@
+"""The calls that are being made just now, by any process on this storage.
+
+    storage/llm/asking/<key>.json    beside the lock that its asker holds; without a held lock it means nothing
+
+Written when an attempt begins, removed when it ends; what a killed process leaves is passed over, and removed by
+whoever reads next. ``deepchart status`` shows the oldest; budgets count what the calls in flight may come to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from deepchart_dagster.artifacts.canonical import in_unicode
+from deepchart_dagster.artifacts.files import write_bytes
+from deepchart_dagster.llm.locks import try_acquire
+from deepchart_dagster.llm.model import Purpose
+
+
+class CallInFlight(BaseModel):
+    """One attempt. ``about`` is the instance; ``may_cost_usd`` and ``may_take_tokens`` what a budget counts for it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: str
+    model: str
+    purpose: Purpose
+    about: str
+    attempt: int
+    since: str
+    timeout_s: float
+    process: int
+    may_cost_usd: float = 0.0
+    may_take_tokens: int = 0
+
+    def seconds(self, now: datetime | None = None) -> float:
+        return ((now or datetime.now(UTC)) - datetime.fromisoformat(self.since)).total_seconds()
+
+    def in_words(self) -> str:
+        what = f"{self.model} {self.purpose}{f' {self.about}' if self.about else ''}"
+        return f"{what}, attempt {self.attempt}, {self.seconds():.0f} of {self.timeout_s:.0f} s"
+
+
+def asking_folder(storage: Path) -> Path:
+    return storage / "llm" / "asking"
+
+
+def lock_path(storage: Path, key: str) -> Path:
+    return asking_folder(storage) / f"{key}.lock"
+
+
+def _record_path(storage: Path, key: str) -> Path:
+    return asking_folder(storage) / f"{key}.json"
+
+
+@contextmanager
+def recorded(storage: Path, call: CallInFlight) -> Iterator[None]:
+    """The record is there while the block runs. The caller holds the key's lock."""
+    path = _record_path(storage, call.key)
+    write_bytes(path, in_unicode(call.model_dump_json()).encode(), sync=False)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def calls_in_flight(storage: Path) -> list[CallInFlight]:
+    """The oldest first."""
+    calls = [call for path in asking_folder(storage).glob("k*.json") if (call := _read(path)) is not None]
+    return sorted(calls, key=lambda call: call.since)
+
+
+def _read(path: Path) -> CallInFlight | None:
+    try:
+        call = CallInFlight.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None  # gone meanwhile
+    if call.process == os.getpid() or _is_held(path.with_suffix(".lock")):
+        return call
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+    return None
+
+
+def _is_held(path: Path) -> bool:
+    if not path.exists():
+        return False
+    lock = FileLock(path, thread_local=False)
+    if not try_acquire(lock, path):
+        return True
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+    lock.release()
+    return False
