@@ -47,6 +47,10 @@ class Settings(BaseModel):
         default=(),
         description="names of the benchmarks in the storage to work on; empty: all of them",
     )
+    ultra_long: Literal["subset", "all"] | Path = Field(
+        default="subset",
+        description="what of finance-ultra-long is run: the fixed subset of 50, all, or a file with a uid a line",
+    )
     judge: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
     rubric_writer: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
     workers: int = Field(

@@ -17,6 +17,7 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.documents import DocumentStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.subset import Selection
 from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.execution.model import Limits
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec, load_judges, load_models
@@ -77,7 +78,11 @@ class Workbench:
 
     @cached_property
     def library(self) -> Library:
-        return Library(self.settings.storage, self.settings.benchmarks)
+        return Library(
+            self.settings.storage,
+            self.settings.benchmarks,
+            Selection(self.settings.storage, self.settings.ultra_long),
+        )
 
     @cached_property
     def models(self) -> dict[str, ModelSpec]:

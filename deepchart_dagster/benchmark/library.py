@@ -34,6 +34,7 @@ from deepchart_dagster.artifacts.files import (
 )
 from deepchart_dagster.artifacts.results import OutputFile
 from deepchart_dagster.benchmark.model import Instance, Query, Split, inside_benchmark
+from deepchart_dagster.benchmark.subset import SUBSET_SPLIT, Selection
 from deepchart_dagster.errors import (
     BenchmarkFormatError,
     ConfigurationError,
@@ -62,10 +63,15 @@ class QueryPlace:
 
 @dataclass(frozen=True)
 class Library:
-    """The benchmarks below ``root``; ``selected`` names those to work on (empty: all of them)."""
+    """The benchmarks below ``root``.
+
+    selected   names of those to work on (empty: all of them)
+    selection  what of finance-ultra-long is worked on; None: all of it
+    """
 
     root: Path
     selected: tuple[str, ...] = ()
+    selection: Selection | None = None
 
     def folder(self, name: str) -> Path:
         return self.root / "benchmarks" / name
@@ -115,8 +121,22 @@ class Library:
         )
 
     def instances(self, split: Split) -> list[Instance]:
-        """The queries that have this split's context variant, sorted by uid."""
-        return [Instance(query=query, split=split) for query in self.queries() if split in query.splits]
+        """The queries that have this split's context variant, sorted by uid; of finance-ultra-long the chosen ones."""
+        queries = self.queries_of(split)
+        if self.selection is not None and split is SUBSET_SPLIT:
+            chosen = self.selection.choose(queries)
+            queries = [query for query in queries if query.uid in chosen]
+        return [Instance(query=query, split=split) for query in queries]
+
+    def queries_of(self, split: Split) -> list[Query]:
+        """All queries that have this split's context variant, chosen or not, sorted by uid."""
+        return [query for query in self.queries() if split in query.splits]
+
+    def selection_in_words(self, split: Split, benchmark: str) -> str | None:
+        """What of a split's instances is worked on, where that can be less than all of them."""
+        if self.selection is None or split is not SUBSET_SPLIT:
+            return None
+        return self.selection.in_words(benchmark, [q for q in self.queries_of(split) if q.benchmark == benchmark])
 
     def file(self, query: Query, relative: str) -> Path:
         """The file that ``query`` names ``relative``.

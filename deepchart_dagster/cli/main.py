@@ -39,6 +39,7 @@ _COMMANDS = {
     "run-program": "programs",
     "score-file": "score_file",
     "status": "status",
+    "subset": "subset",
     "ui": "ui",
     "verify": "verify",
     "why": "why",

@@ -47,7 +47,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """``name`` is what tables print; ``scripted``: a program stood in for the model."""
+    """``name`` is what tables print; ``scripted``: a program stood in for the model.
+
+    ``selection`` says what of the split was run, where that can be less than all ("50 of 290, seed 20260").
+    """
 
     benchmark: str
     model: str
@@ -57,6 +60,7 @@ class LeaderboardRow:
     scripted: bool
     judge: str | None
     judge_scripted: bool
+    selection: str | None
     cells: dict[str, Cell]
 
     @property
@@ -74,6 +78,7 @@ class LeaderboardRow:
             "scripted": self.scripted,
             "judge": self.judge,
             "judge_scripted": self.judge_scripted,
+            "selection": self.selection,
             **{metric: cell.as_json() for metric, cell in self.cells.items()},
         }
 
@@ -154,6 +159,7 @@ def _row(record: dict[str, Any], values: dict[tuple[str, str, str, str], list[fl
         scripted=record["scripted"],
         judge=record["judge"],
         judge_scripted=record["judge_scripted"],
+        selection=record["selection"],
         cells={metric: _cell(record, metric, values.get((*place, metric), [])) for metric in METRICS},
     )
 
@@ -244,6 +250,8 @@ def _notes(rows: Sequence[LeaderboardRow]) -> list[str]:
     scripted = [row for row in rows if row.scripted]
     if scripted:
         notes.append("Scripted: a program stands in for the model; its numbers test the pipeline and measure no model.")
+    runs = sorted({(row.split.value, row.benchmark, row.selection) for row in rows if row.selection})
+    notes += [f"{split} of {benchmark}: {selection} instances run." for split, benchmark, selection in runs]
     judges = sorted({f"{row.judge} (scripted)" if row.judge_scripted else row.judge for row in rows if row.judge})
     if judges:
         notes.append(f"VAS judged by {', '.join(judges)}.")

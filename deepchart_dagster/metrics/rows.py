@@ -19,7 +19,7 @@ from deepchart_dagster.artifacts.files import path_segment
 from deepchart_dagster.artifacts.results import InstanceResult, Status
 from deepchart_dagster.artifacts.store import ArtifactStore, materialize_command
 from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import Query
+from deepchart_dagster.benchmark.model import Query, Split
 from deepchart_dagster.errors import UpstreamError, UsageError
 from deepchart_dagster.llm.registry import SCRIPTED_PREFIX, ModelSpec
 from deepchart_dagster.metrics.parquet import parquet_files, parquet_folder, source_of, write_parquet
@@ -59,8 +59,9 @@ def export_partition(
 ) -> Path:
     """Write the rows of ``asset`` for ``partition`` = (split, model) and return the file.
 
-    Writes nothing where the file holds exactly this already. Queries that the library no longer has are
-    left out. Raises UpstreamError where the partition has no manifest, or a result it names is gone.
+    Writes nothing where the file holds exactly this already. Queries that the library no longer has, or that are
+    not among those chosen of their split, are left out. Raises UpstreamError where the partition has no manifest, or
+    a result it names is gone.
     """
     table = exported_table(asset)
     manifest = store.read_manifest(asset, partition)
@@ -69,10 +70,13 @@ def export_partition(
             f"{asset} {'|'.join(partition)} has not been made.",
             remedy=f"Make it: {materialize_command(asset, partition)}.",
         )
-    queries = {query.uid: query for query in library.queries()}
+    split = Split(partition[0])
+    queries = {instance.uid: instance.query for instance in library.instances(split)}
+    benchmarks = {query.benchmark for query in queries.values()}
+    selections = {benchmark: library.selection_in_words(split, benchmark) for benchmark in benchmarks}
     path = partition_file(store.root, asset, partition)
     results = [_stored(store, asset, partition, str(row["uid"])) for row in manifest.rows if str(row["uid"]) in queries]
-    export = _Export(store, models.get(partition[1]), partition)
+    export = _Export(store, models.get(partition[1]), partition, selections)
     rows = [row for result in results for row in export.rows(result, queries[result.uid])]
     source = content_hash({"version": ROWS_VERSION, "rows": rows})
     if source_of(path) != source:
@@ -104,11 +108,12 @@ def export_all(store: ArtifactStore, library: Library, models: Mapping[str, Mode
 
 @dataclass(frozen=True)
 class _Export:
-    """One partition's export. ``model`` is None where models.yaml has it no longer."""
+    """One partition's export. ``model`` is None where models.yaml has it no longer; ``selections`` by benchmark."""
 
     store: ArtifactStore
     model: ModelSpec | None
     partition: tuple[str, str]
+    selections: Mapping[str, str | None]
 
     def rows(self, result: InstanceResult, query: Query) -> Iterator[dict[str, JsonValue]]:
         common = self._common(result, query)
@@ -146,6 +151,7 @@ class _Export:
             "backend": self._backend(result),
             "query_type": query.query_type,
             "chart_family": query.chart_family,
+            "selection": self.selections[query.benchmark],
         }
 
     def _backend(self, result: InstanceResult) -> str | None:

@@ -54,6 +54,7 @@ _INSTANCE = (
     Column("backend", "VARCHAR", "python or html: the chart program's language; null where none was asked for."),
     Column("query_type", "VARCHAR", "Paper, table 6; null where the benchmark does not say."),
     Column("chart_family", "VARCHAR", "Paper, table 8; null where the benchmark does not say."),
+    Column("selection", "VARCHAR", "What of the split was run, as in '50 of 290, seed 20260'; null: always all of it."),
 )
 
 SCORES = Table(

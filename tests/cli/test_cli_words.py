@@ -58,6 +58,7 @@ def test_every_command_of_the_contract_is_there() -> None:
         "run-program",
         "score-file",
         "status",
+        "subset",
         "ui",
         "verify",
         "why",

@@ -45,8 +45,19 @@ def test_the_leaderboard_by_hand(built: Any) -> None:
     # value, n_total, n_scored, n_failed, n_error for er, f1_src, f1_der, vas
     m1 = (0.5, 4, 4, 2, 0, 0.5, 4, 3, 1, 1, 0.4, 4, 2, 1, 1, 0.25, 4, 3, 2, 1)
     assert rows == [
-        ("shop", "m-1", "finance-normal", "M-1", "proprietary", False, "scripted-judge", True, *m1),
-        ("shop", "robot", "finance-normal", "Robot", "scripted", True, "scripted-judge", True, *(1.0, 4, 4, 0, 0) * 4),
+        ("shop", "m-1", "finance-normal", "M-1", "proprietary", False, None, "scripted-judge", True, *m1),
+        (
+            "shop",
+            "robot",
+            "finance-normal",
+            "Robot",
+            "scripted",
+            True,
+            None,
+            "scripted-judge",
+            True,
+            *(1.0, 4, 4, 0, 0) * 4,
+        ),
     ]
 
 

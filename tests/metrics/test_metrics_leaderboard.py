@@ -106,9 +106,16 @@ def a_row(name: str, split: Split, **changes: Any) -> LeaderboardRow:
         "scripted": False,
         "judge": None,
         "judge_scripted": False,
+        "selection": None,
         "cells": {"er": a_cell(0.8), "f1_src": a_cell(0.5), "f1_der": a_cell(0.25), "vas": a_cell(0.36)},
     }
     return LeaderboardRow(**fields | changes)
+
+
+def test_the_text_says_what_of_a_split_was_run() -> None:
+    rows = [a_row("Open", Split.FINANCE_ULTRA_LONG, selection="50 of 290, seed 20260")]
+    assert "finance-ultra-long of b: 50 of 290, seed 20260 instances run." in format_leaderboard(rows).splitlines()
+    assert rows[0].as_json()["selection"] == "50 of 290, seed 20260"
 
 
 def test_text_in_the_papers_layout() -> None:

@@ -18,6 +18,7 @@ aggregated as (
         min(model_name) as model_name,
         min(family) as family,
         bool_or(scripted) as scripted,
+        min(selection) as selection,
         string_agg(distinct judge, ', ' order by judge) as judge,
         coalesce(bool_or(judge_scripted), false) as judge_scripted
 

@@ -21,6 +21,7 @@ judged as (
         domain,
         query_type,
         chart_family,
+        selection,
         backend,
         judge,
         judge_scripted,
