@@ -16,13 +16,15 @@ from deepchart_dagster.contexts.pdf import PdfPage
 from deepchart_dagster.contexts.words import Word, group_rows
 
 # Bumped when the same words are shared out in another way.
-FIGURES_VERSION = 2
+FIGURES_VERSION = 3
 CAPTION = re.compile(r"(?:Extended Data )?(?:Fig(?:ure|\.)?|Table)\s*\d+", re.IGNORECASE)
 # In points: smaller drawings are rules and boxes; labels of axes stand this far outside the frame.
 _MIN_SIDE = 60.0
 _CELL = 12.0
 _LABEL_REACH = 24.0
 _TURNED_REACH = 36.0
+# A drawing no thicker than this is a rule: the frame of a table, an axis, a tick.
+_RULE = 1.5
 # In heights of a word.
 _NEXT_ROW = 1.1
 _MAX_PAGE_SHARE = 0.85
@@ -52,10 +54,15 @@ def figure_regions(page: PdfPage) -> list[Region]:
     """Where drawings and pictures stand close together over a figure's size, from top to bottom."""
     whole = page.rect.width * page.rect.height
     marked: set[tuple[int, int]] = set()
+    drawn: set[tuple[int, int]] = set()
     for kind, (x0, y0, x1, y1) in page.get_bboxlog():
         if "text" not in kind and (x1 - x0) * (y1 - y0) <= _MAX_PAGE_SHARE * whole:
-            marked.update(_cells(max(0, x0), max(0, y0), min(x1, page.rect.width), min(y1, page.rect.height)))
-    regions = [_region(cells) for cells in _connected(marked)]
+            cells = set(_cells(max(0, x0), max(0, y0), min(x1, page.rect.width), min(y1, page.rect.height)))
+            marked |= cells
+            if min(x1 - x0, y1 - y0) > _RULE:
+                drawn |= cells
+    # Rules alone, level and upright, are those of a table.
+    regions = [_region(cells) for cells in _connected(marked) if not drawn.isdisjoint(cells)]
     large = [region for region in regions if min(region.x1 - region.x0, region.y1 - region.y0) >= _MIN_SIDE]
     return [region.grown(_LABEL_REACH) for region in sorted(large, key=lambda region: (region.y0, region.x0))]
 

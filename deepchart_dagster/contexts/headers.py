@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from deepchart_dagster.contexts.columns import Column
 from deepchart_dagster.contexts.grid import Cell, Line
@@ -20,6 +21,8 @@ _MONTH = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"[A-Za-z]{3,9}\.? ?\d{1,2},? ?(?:\d{4})?|(?:FY ?)?\d{4}")
+_ENDED = re.compile(r"(?:(?:fiscal )?years?|(?:\w+ )?(?:months|weeks|quarters?)) (?:ended|ending)\b.*", re.IGNORECASE)
+_UNIT = re.compile(r"\((?:(?:dollars|amounts|u\.s\.) )?in (?:thousands|millions|billions)\b.*", re.IGNORECASE)
 
 
 def leading_headers(rows: Sequence[Row]) -> int:
@@ -55,8 +58,14 @@ def is_header(row: Row, left: float, margin: float) -> bool:
 
 
 def stands_over(segment: Segment, left: float, margin: float, height: float) -> bool:
-    """A header may be wider than the values below it, and begins nowhere near the labels."""
-    return segment.center >= left - 2 * height and segment.x0 > margin + 6 * height
+    """A header may be wider than the values below it, and begins nowhere near the labels (a page's title may)."""
+    reaches = segment.x1 > left - height and segment.x0 > left - 10 * height
+    return (reaches or segment.center >= left - 2 * height) and segment.x0 > margin + 6 * height
+
+
+def names_period(segment: Segment) -> bool:
+    """A year, a date or a period, and nothing else."""
+    return segment.is_year or _DATE.fullmatch(segment.text) is not None or _ENDED.fullmatch(segment.text) is not None
 
 
 def _names_dates(row: Row) -> bool:
@@ -70,24 +79,40 @@ def value_area(rows: Sequence[Row]) -> float:
     return min(lefts, default=min((row.segments[-1].x0 for row in rows if len(row.segments) > 1), default=0.0))
 
 
-def header_lines(rows: Sequence[Row], columns: list[Column], n_labels: int) -> list[Line]:
-    """Spanning period phrases as rows of their own, above one row with everything else stacked."""
-    spans: list[Line] = []
+def header_lines(rows: Sequence[Row], columns: list[Column], margin: float, n_labels: int) -> list[Line]:
+    """Spanning period phrases as rows of their own, above one row with everything else stacked.
+
+    ``margin`` is where the labels begin.
+    """
     stacked = [Cell() for _ in range(n_labels + len(columns))]
+    spanning: list[tuple[list[Segment], float]] = []
     split = [[part for segment in row.segments for part in _single_dates(segment)] for row in rows]
     for at, (row, segments) in enumerate(zip(rows, split, strict=True)):
         over = segments
         if len(segments) != len(columns) or not all(_DATE.fullmatch(segment.text) for segment in segments):
-            over = [segment for segment in segments if segment.center > columns[0].x0 - 2 * row.height]
+            over = [segment for segment in segments if _is_over(segment, columns[0].x0, margin, row.height)]
         stacked[0].words += [word for segment in segments if segment not in over for word in segment.words]
         if _is_spanning(over, columns) or _spans_names(over, split[at + 1 :], columns):
-            spans.append(_span_line(over, columns, row.height))
+            spanning.append((over, row.height))
             continue
         for nth, segment in enumerate(over):
             column = nth if len(over) == len(columns) else _column_over(segment, columns)
             stacked[n_labels + column].words += segment.words
+    wide = [_with_name(column, cell) for column, cell in zip(columns, stacked[n_labels:], strict=True)]
+    spans = [_span_line(over, wide, height) for over, height in spanning]
     lines = [*spans, Line(cells=stacked, header=True)]
     return [line for line in lines if any(cell.words for cell in line.cells)]
+
+
+def _is_over(segment: Segment, left: float, margin: float, height: float) -> bool:
+    return segment.center > left - 2 * height or stands_over(segment, left, margin, height)
+
+
+def _with_name(column: Column, name: Cell) -> Column:
+    """What a column takes up together with its name."""
+    x0 = min((word.x0 for word in name.words), default=column.x0)
+    x1 = max((word.x1 for word in name.words), default=column.x1)
+    return replace(column, x0=min(column.x0, x0), x1=max(column.x1, x1))
 
 
 def _single_dates(segment: Segment) -> list[Segment]:
@@ -103,6 +128,8 @@ def _is_spanning(over: list[Segment], columns: list[Column]) -> bool:
     """Fewer phrases than columns, each naming a period and none a single column's date."""
     if not over or len(over) >= len(columns):
         return False
+    if len(over) == 1 and _UNIT.fullmatch(over[0].text):
+        return True
     if any(segment.is_year or re.search(r"\b\d{4}$", segment.text) for segment in over):
         return False
     return all(_PERIOD.search(segment.text) for segment in over)
@@ -110,10 +137,10 @@ def _is_spanning(over: list[Segment], columns: list[Column]) -> bool:
 
 def _spans_names(over: list[Segment], below: Sequence[list[Segment]], columns: list[Column]) -> bool:
     """Years or dates, fewer than there are columns, above names of more columns than they are themselves."""
-    if not over or len(over) >= len(columns) or not all(_DATE.fullmatch(segment.text) for segment in over):
+    if not over or len(over) >= len(columns) or not all(map(names_period, over)):
         return False
     named = [sum(segment.center > columns[0].x0 - 10 for segment in row) for row in below]
-    dated = any(_DATE.fullmatch(segment.text) for row in below for segment in row)
+    dated = any(names_period(segment) for row in below for segment in row)
     return not dated and max(named, default=0) > max(len(over), 0.5 * len(columns))
 
 

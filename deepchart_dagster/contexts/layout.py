@@ -7,25 +7,38 @@ Each line keeps the boxes of its numbers in the order in which they stand in it,
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepchart_dagster.contexts.grid import Table
-from deepchart_dagster.contexts.headers import is_header, left_margin, stands_over, value_area
+from deepchart_dagster.contexts.headers import (
+    is_header,
+    leading_headers,
+    left_margin,
+    names_period,
+    stands_over,
+    value_area,
+)
 from deepchart_dagster.contexts.tables import build_table
-from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of
+from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of, with_columns
 
 # Of everything between an engine's words and a context's lines: tables, levelling and joining too.
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 
 # In heights of a row.
 _TABLE_BREAK = 3.0
+_HEADER_BREAK = 1.5
+_PERIOD_BREAK = 2.4
 _PARAGRAPH_BREAK = 0.75
 _MAX_LABEL_ROWS = 9
 _CELL_WORDS_OF_PROSE = 6
 _HEADING_WORDS = 16
 _COLUMN_ROWS = 10
 _PROSE_WORDS = 8
+_TITLE_WORDS = 8
+_WIDE_ROW_VALUES = 3
+_EQUATION_NUMBER = re.compile(r"\((\d{1,2})\)")
 _MARKED_YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d(?: ?\(\w\)|[*†‡]+)?")
 _CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Chart|Exhibit)\s*\d", re.IGNORECASE)
 _SECTION = re.compile(r"(?:Item|Note) \d+[A-C]?\b", re.IGNORECASE)
@@ -148,12 +161,20 @@ def _connected(rows: list[Row], above: int, below: int) -> bool:
     if below - above - 1 > _MAX_LABEL_ROWS:
         return False
     limit = min(_first_value_end(rows[above]), _first_value_end(rows[below]))
+    if _is_prose_over(rows[below], _first_value_end(rows[above])):
+        return False
     for at in range(above, below):
         if rows[at + 1].y0 - rows[at].y1 > _TABLE_BREAK * rows[at].height:
             return False
         if at > above and not (_is_lone_value(rows[at]) or _can_be_label(rows[at], limit)):
             return False
     return not (_SECTION.match(rows[below].text) and _ends_in_value(rows[above]) and not _ends_in_value(rows[below]))
+
+
+def _is_prose_over(row: Row, limit: float) -> bool:
+    """A row of text with wide gaps in it: its first words run on under the values of the table above."""
+    first = row.segments[0]
+    return first.x1 > limit and len(first.words) >= _PROSE_WORDS
 
 
 def _first_value_end(row: Row) -> float:
@@ -178,8 +199,13 @@ def _with_headers_above(rows: list[Row], start: int, end: int, floor: int) -> in
     left = value_area(rows[start:end])
     margin = left_margin(rows[start:end])
     start = _under_years(rows, start, floor, left)
-    while start > floor and _is_header_above(rows[start - 1], rows[start], left, margin):
+    n_columns = Counter(len(row.segments) for row in rows[start:end]).most_common(1)[0][0]
+    while start > floor:
+        above = with_columns(rows[start - 1], n_columns)
+        if not _is_header_above(above, rows[start], left, margin):
+            break
         start -= 1
+        rows[start] = above
     return start
 
 
@@ -203,10 +229,11 @@ def _names_years(row: Row) -> bool:
 
 
 def _is_header_above(row: Row, below: Row, left: float, margin: float) -> bool:
-    near = below.y0 - row.y1 < 1.5 * below.height
+    reach = _PERIOD_BREAK if all(map(names_period, row.segments)) else _HEADER_BREAK
+    near = below.y0 - row.y1 < reach * below.height
     first = row.segments[0]
-    over = first.x0 > left - 2 * row.height or stands_over(first, left, margin, row.height)
-    return near and over and is_header(row, left, margin)
+    over = first.x0 > left - 2 * row.height or stands_over(first, left, margin, row.height) or len(row.segments) > 2
+    return near and over and is_header(row, left, margin) and not _CAPTION.match(row.text)
 
 
 def _with_total_below(rows: list[Row], start: int, end: int) -> int:
@@ -228,12 +255,27 @@ def _parts(rows: list[Row], start: int, end: int) -> list[tuple[int, int]]:
     for at in range(start, end):
         over = is_header(rows[at], left, margin)
         renames = over and (_renames_columns(rows[at], left, margin) or rows[at].text in names)
+        renames = renames or (over and len(rows[at].segments) > 1 and at > start and _announces(rows[at - 1]))
         if renames and not in_header:
-            cuts.append(at)
+            cuts.append(_with_period_above(rows, at, cuts[-1] + 1, left))
         in_header = over and (renames or in_header)
         if in_header:
             names.add(rows[at].text)
     return [(first, _without_titles(rows, first, last)) for first, last in zip(cuts, [*cuts[1:], end], strict=True)]
+
+
+def _announces(row: Row) -> bool:
+    """Text that leads over to the next table: a sentence, a title with its unit, a footnote, the rule above one."""
+    if len(row.segments) > 1 or row.segments[0].is_value:
+        return False
+    return len(row.words) >= _TITLE_WORDS or re.search(r"[.:_]$|\bin \w+\):?$", row.text) is not None
+
+
+def _with_period_above(rows: list[Row], at: int, floor: int, left: float) -> int:
+    """The first of the rows above the columns' names that say nothing but a year or a period, over the values."""
+    while at > floor and all(map(names_period, rows[at - 1].segments)) and rows[at - 1].segments[0].x0 > left:
+        at -= 1
+    return at
 
 
 def _without_titles(rows: list[Row], first: int, last: int) -> int:
@@ -254,14 +296,34 @@ def _renames_columns(row: Row, left: float, margin: float) -> bool:
 
 
 def _is_tabular(rows: Sequence[Row]) -> bool:
-    """Two rows with values, or three with cells of few words: prose with wide gaps is neither."""
-    with_values = sum(len(row.segments) > 1 and row.segments[-1].is_value for row in rows)
+    """Two rows with values, one with many under a header, or three with cells of few words.
+
+    Prose with wide gaps is neither, nor are equations with their numbers.
+    """
+    valued = [row for row in rows if len(row.segments) > 1 and row.segments[-1].is_value]
     cells = [segment for row in rows if len(row.segments) > 1 for segment in row.segments]
     n_rows = sum(len(row.segments) > 1 for row in rows)
     if not cells:
         return False
     words_a_cell = sum(len(segment.words) for segment in cells) / len(cells)
-    return with_values >= 2 or (n_rows >= 3 and words_a_cell < _CELL_WORDS_OF_PROSE)
+    if len(valued) >= 2:
+        return not _are_equations(valued)
+    return _is_wide_row_under_header(rows) or (n_rows >= 3 and words_a_cell < _CELL_WORDS_OF_PROSE)
+
+
+def _are_equations(valued: Sequence[Row]) -> bool:
+    """Rows that end in (5), (6), (7) and have no other value."""
+    numbers = [_EQUATION_NUMBER.fullmatch(row.segments[-1].text) for row in valued]
+    if any(number is None for number in numbers) or any(row.segments[-2].is_value for row in valued):
+        return False
+    counted = [int(number.group(1)) for number in numbers if number]
+    return counted == list(range(counted[0], counted[0] + len(counted)))
+
+
+def _is_wide_row_under_header(rows: Sequence[Row]) -> bool:
+    n_header = leading_headers(rows)
+    values = [segment for segment in rows[-1].segments[1:] if segment.is_value]
+    return n_header > 0 and n_header == len(rows) - 1 and len(values) >= _WIDE_ROW_VALUES
 
 
 # Headings and paragraphs

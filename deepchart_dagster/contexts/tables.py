@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from deepchart_dagster.contexts.columns import Column, columns_of, median, nearest
 from deepchart_dagster.contexts.grid import Cell, Line, Table
-from deepchart_dagster.contexts.headers import drop_label_column, header_lines, leading_headers
+from deepchart_dagster.contexts.headers import drop_label_column, header_lines, leading_headers, left_margin
 from deepchart_dagster.contexts.words import Row
 
 
@@ -28,7 +28,7 @@ def build_table(rows: Sequence[Row]) -> Table | None:
     lines = [_body_line(row, columns, height) for row in body]
     lines = _join_wrapped(lines, body, height)
     lines = _label_from_first_column(lines, len(columns))
-    headers = header_lines(rows[:n_header], columns, n_labels=1)
+    headers = header_lines(rows[:n_header], columns, left_margin(rows), n_labels=1)
     if lines and len(lines[0].cells) == len(columns):  # the first column became the label
         headers = drop_label_column(headers)
     return Table(lines=tuple(headers + lines))

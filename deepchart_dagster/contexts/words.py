@@ -29,6 +29,11 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 # Shares of a row's height: words nearer than this are one phrase, farther ones stand in separate cells.
 _PHRASE_GAP = 0.9
 _BESIDE_VALUE_GAP = 0.55
+_NARROW_GAP = 0.6
+_MIN_NARROW_COLUMNS = 3
+_RUN_ON_GAP = 1.8
+_SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?|[A-Z](?:\.\d{1,2}){0,3}\.?")
+_RUN_ON_WORDS = 5
 _BULLET = re.compile(r"[•●▪◦·‣○■–—*-]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]|\([a-z0-9]{1,3}\)")
 
 
@@ -217,14 +222,42 @@ def _segments(words: tuple[Word, ...]) -> tuple[Segment, ...]:
             groups[-1].append(word)
         else:
             groups.append([word])
-    if len(groups) > 1 and len(groups[0]) == 1 and _is_marker(groups):
+    if len(groups) > 1 and (_is_marker(groups) or _is_heading(groups)):
         groups[0:2] = [groups[0] + groups[1]]
     return tuple(Segment(words=tuple(group)) for group in groups)
 
 
+def with_columns(row: Row, n_columns: int) -> Row:
+    """A row in one piece whose words stand nearer together than cells do, divided where that makes ``n_columns``.
+
+    A table set in small type has narrow gaps between the names of its columns.
+    """
+    if len(row.segments) > 1 or n_columns < _MIN_NARROW_COLUMNS:
+        return row
+    groups: list[list[Word]] = []
+    for word in row.words:
+        if groups and word.x0 - groups[-1][-1].x1 <= _NARROW_GAP * min(word.height, groups[-1][-1].height):
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return Row(row.words, tuple(Segment(tuple(group)) for group in groups)) if len(groups) == n_columns else row
+
+
 def _is_marker(groups: list[list[Word]]) -> bool:
     """A bullet or list number before text (a dash before a value is a value)."""
-    return _BULLET.fullmatch(groups[0][0].text) is not None and not is_value(groups[1][0].text)
+    alone = len(groups[0]) == 1
+    return alone and _BULLET.fullmatch(groups[0][0].text) is not None and not is_value(groups[1][0].text)
+
+
+def _is_heading(groups: list[list[Word]]) -> bool:
+    """A bold section number before its bold title, or a bold heading that runs on into its paragraph."""
+    if len(groups) != 2 or not all(word.bold for word in groups[0]) or is_value(groups[1][0].text):
+        return False
+    number, title = groups
+    if all(word.bold for word in title):
+        return len(number) == 1 and _SECTION_NUMBER.fullmatch(number[0].text) is not None
+    gap = title[0].x0 - number[-1].x1
+    return len(title) >= _RUN_ON_WORDS and gap < _RUN_ON_GAP * title[0].height
 
 
 def _breaks(before: Word, word: Word) -> bool:

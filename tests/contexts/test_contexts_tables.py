@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from contexts_drawing import ReadTable, tables_in
 from hypothesis import given, settings
@@ -282,3 +283,132 @@ def test_no_number_is_lost_or_doubled_however_words_stand(placed: list[tuple[int
     lines = lay_out(words, WIDTH)
     expected = Counter(number for word in words for number in numbers_in(word.text))
     assert Counter(number.text for line in lines for number in line.numbers) == expected
+
+
+def bold(words: list[Word]) -> list[Word]:
+    return [replace(word, bold=True) for word in words]
+
+
+def shown(words: list[Word]) -> list[str]:
+    return [line.markdown for line in lay_out(words, WIDTH)]
+
+
+def test_a_year_above_the_next_table_is_that_tables() -> None:
+    def block(year: str, y: float, value: str) -> list[Word]:
+        return (
+            at(year, 420, y)
+            + at("Gross", 380, y + 13) + at("Net", 480, y + 13)
+            + at("Cost", 380, y + 26) + at("Cost", 480, y + 26)
+            + at("Cash", 50, y + 42) + right(value, 410, y + 42) + right("18,546", 500, y + 42)
+            + at("Bonds", 50, y + 55) + right("2,929", 410, y + 55) + right("9,608", 500, y + 55)
+        )  # fmt: skip
+
+    above, below = [
+        line for line in shown(block("2022", 50, "7,305") + block("2021", 125, "4,111")) if "<table" in line
+    ]
+    assert above.startswith('<table><tr><th></th><th colspan="2">2022</th></tr><tr><th></th><th>Gross Cost</th>')
+    assert below.startswith('<table><tr><th></th><th colspan="2">2021</th></tr><tr><th></th><th>Gross Cost</th>')
+    assert ("7,305" in above, "4,111" in above, "2021" in above) == (True, False, False)
+
+
+def test_a_unit_below_the_years_spans_them_and_names_no_column() -> None:
+    table = shown(
+        at("2021", 310, 70) + at("2022", 390, 70) + at("2023", 470, 70)
+        + at("(in millions, except per share data)", 330, 84)
+        + at("Net sales", 50, 100) + right("107", 330, 100) + right("135", 410, 100) + right("177", 490, 100)
+        + at("Net income", 50, 115) + right("2", 330, 115) + right("3", 410, 115) + right("4", 490, 115)
+    )[0]  # fmt: skip
+    assert table.startswith(
+        '<table><tr><th></th><th colspan="3">(in millions, except per share data)</th></tr>'
+        "<tr><th></th><th>2021</th><th>2022</th><th>2023</th></tr>"
+    )
+
+
+def test_a_period_with_its_year_spans_the_names_below_it() -> None:
+    table = shown(
+        at("Year Ended December 31, 2018", 270, 70) + at("Year Ended December 31, 2019", 440, 70)
+        + at("Reported", 270, 84) + at("Effect", 360, 84) + at("Reported", 440, 84) + at("Effect", 530, 84)
+        + at("Net sales", 50, 100) + right("232", 305, 100) + right("(12)", 385, 100)
+        + right("280", 475, 100) + right("25", 555, 100)
+        + at("Expenses", 50, 115) + right("220", 305, 115) + right("(10)", 385, 115)
+        + right("265", 475, 115) + right("27", 555, 115)
+    )[0]  # fmt: skip
+    assert table.startswith(
+        '<table><tr><th></th><th colspan="2">Year Ended December 31, 2018</th>'
+        '<th colspan="2">Year Ended December 31, 2019</th></tr>'
+    )
+
+
+def test_text_that_leads_over_to_the_next_table_ends_the_one_above() -> None:
+    lines = shown(
+        at("2022", 400, 60) + at("2021", 490, 60)
+        + at("Lease term", 50, 76) + right("11.5", 420, 76) + right("9.3", 510, 76)
+        + at("Lease cost", 50, 90) + right("3,669", 420, 90) + right("2,815", 510, 90)
+        + at("Our lease liabilities at the end were as follows (in millions):", 50, 112)
+        + at("Operating", 300, 130) + at("Finance", 380, 130) + at("Total", 480, 130)
+        + at("Gross", 50, 148) + right("31,963", 345, 148) + right("28,875", 415, 148) + right("60,838", 505, 148)
+        + at("Interest", 50, 162) + right("6,128", 345, 162) + right("1,896", 415, 162) + right("8,024", 505, 162)
+    )  # fmt: skip
+    first, between, second = lines
+    assert first.startswith("<table><tr><th></th><th>2022</th><th>2021</th></tr>")
+    assert between == "Our lease liabilities at the end were as follows (in millions):"
+    assert second.startswith("<table><tr><th></th><th>Operating</th><th>Finance</th><th>Total</th></tr>")
+
+
+def test_a_date_stands_over_its_column_from_farther_away() -> None:
+    table = only_table(
+        at("December 31, 2019", 420, 60)
+        + at("Lease term", 50, 92) + right("11.5", 500, 92)
+        + at("Discount rate", 50, 106) + right("3.1%", 508, 106)
+    )  # fmt: skip
+    assert table.columns == ("", "December 31, 2019")
+
+
+def test_one_row_with_many_values_under_its_header_is_a_table() -> None:
+    table = only_table(
+        at("2020", 250, 60) + at("2021", 320, 60) + at("2022", 390, 60) + at("Total", 460, 60)
+        + at("Scheduled vesting", 50, 75) + right("6.0", 268, 75) + right("5.1", 338, 75)
+        + right("—", 408, 75) + right("11.1", 483, 75)
+    )  # fmt: skip
+    assert table.columns == ("", "2020", "2021", "2022", "Total")
+    assert table.rows == (("Scheduled vesting", "6.0", "5.1", "—", "11.1"),)
+
+
+def test_names_of_columns_that_stand_close_together_are_a_header_and_the_caption_is_none() -> None:
+    columns = [(180, "Benchmark (Metric)"), (275, "Llama3.2-3B"), (338, "Qwen2.5-3B"), (396, "DSV2-Lite")]
+    lines = shown(
+        at("Table 5: Comparison of different models.", 176, 60)
+        + [word for x, name in columns for word in at(name, x, 74)]
+        + at("MMLU", 180, 88) + right("54.7", 320, 88) + right("65.6", 376, 88) + right("58.3", 434, 88)
+        + at("TriviaQA", 180, 102) + right("59.6", 320, 102) + right("51.1", 376, 102) + right("65.1", 434, 102)
+    )  # fmt: skip
+    assert lines[0] == "Table 5: Comparison of different models."
+    assert lines[1].startswith(
+        "<table><tr><th>Benchmark (Metric)</th><th>Llama3.2-3B</th><th>Qwen2.5-3B</th><th>DSV2-Lite</th></tr>"
+    )
+
+
+def test_headings_of_a_paper_and_its_equations_are_no_tables() -> None:
+    prose = "The update rule of the optimizer can be stated as follows, given the weights and their momentum."
+    lines = shown(
+        bold(at("2", 50, 60)) + bold(at("Methods", 70, 60))
+        + bold(at("2.1", 50, 80)) + bold(at("Background", 75, 80))
+        + bold(at("The Muon Optimizer", 50, 100)) + at(prose[:60], 158, 100)
+        + at("W = W − ηO", 200, 120) + at("(5)", 520, 120)
+        + at("V = V − ηO", 200, 140) + at("(6)", 520, 140)
+    )  # fmt: skip
+    assert lines[:2] == ["## 2 Methods", "## 2.1 Background"]
+    assert lines[2].startswith("The Muon Optimizer The update rule")
+    assert not any("<table" in line for line in lines)
+
+
+def test_text_with_wide_gaps_below_a_table_is_no_row_of_it() -> None:
+    lines = shown(
+        at("2022", 400, 60) + at("2021", 490, 60)
+        + at("Cash", 50, 76) + right("23,646", 420, 76) + right("34,940", 510, 76)
+        + at("Total", 50, 90) + right("24,977", 420, 90) + right("35,929", 510, 90)
+        + at("The remaining lease term of all our leases, weighted, together as of the end of September", 50, 112)
+        + at("2022", 478, 112) + at("and", 510, 112)
+    )  # fmt: skip
+    assert len(lines) == 2
+    assert lines[1].endswith("the end of September 2022 and")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pymupdf
 import pytest
 from contexts_room import Room
 
 from deepchart_dagster.benchmark.model import Domain
+from deepchart_dagster.contexts.figures import figure_regions
 from deepchart_dagster.contexts.loaded import ContextLine, OcrContext
 from deepchart_dagster.contexts.ocr import DocumentSummary
 from deepchart_dagster.contexts.papers import Figure, find_figure, with_data_block
@@ -135,3 +137,18 @@ def test_the_tables_of_a_real_paper_stay_and_its_charts_go(room: Room, shared: P
     assert "PFLOP/s-days" not in kept["3"].split("Figure 3")[0].split("Table 2")[-1]
     assert "checkpoints to support future research." in kept["1"]
     assert "OLMo-2-7B" not in kept["1"].split("Figure 1")[0]
+
+
+def test_rules_of_a_table_are_no_figure_and_a_curve_among_rules_is() -> None:
+    with pymupdf.open() as pdf:
+        page = pdf.new_page(width=595, height=842)
+        for y in range(100, 200, 20):
+            page.draw_line((100, y), (500, y), width=0.5)
+        for x in (100, 300, 500):
+            page.draw_line((x, 100), (x, 180), width=0.5)
+        assert figure_regions(page) == []
+        page.draw_line((300, 400), (300, 500), width=0.5)
+        page.draw_line((300, 500), (500, 500), width=0.5)
+        page.draw_line((300, 500), (400, 430), width=1)
+        (found,) = figure_regions(page)
+    assert (found.x0, found.y1) == (264.0, 540.0)
