@@ -32,14 +32,17 @@ from deepchart_dagster.execution.pages import PageRenderer
 from deepchart_dagster.execution.sandbox import tiers
 from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 from deepchart_dagster.execution.sandbox.container.pool import Containers
-from deepchart_dagster.execution.sandbox.keeper.request import SETUP_FAILED, Report, Request
+from deepchart_dagster.execution.sandbox.forkservers import ForkServers
+from deepchart_dagster.execution.sandbox.imports import import_set
+from deepchart_dagster.execution.sandbox.keeper.request import SETUP_FAILED, Report, Request, Room
 from deepchart_dagster.execution.sandbox.process import Keepers
 from deepchart_dagster.execution.sandbox.runtime import Runtime, interpreter_paths
 
 _MIB = 1 << 20
 _STREAM_MB = 16
-_PROBE_LIMITS = Limits(wall_s=30.0, work_mb=16)
-_FONT_LIMITS = Limits(wall_s=120.0, work_mb=64)
+_SERVER_WORK_MB = 64
+_PROBE_LIMITS = Limits(wall_s=30.0)
+_FONT_LIMITS = Limits(wall_s=120.0)
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "scipy", "seaborn", "pillow")
 _OUTPUT_NAMES = {1: "output.json", 2: "output.png"}
 _ENDED_BY_KEEPER = {
@@ -56,6 +59,10 @@ class LocalRunner:
     libraries    a node_modules folder with chart libraries for pages; None: DEEPCHART_CHART_LIBRARIES,
                  else those that `deepchart libraries install` put there
     cache        where matplotlib's font list is kept; None: the user's cache folder
+    fresh        an interpreter of its own for each Python program, instead of a fork of one that has its libraries
+                 ready; tier container: always
+    fork_servers_memory_mb   what such interpreters may take together while no program uses them
+    fork_server_programs     after so many programs one of them makes way for a new one
     containers   image and engine of the tier "container"
     """
 
@@ -68,6 +75,9 @@ class LocalRunner:
         libraries: Path | None = None,
         cache: Path | None = None,
         containers: ContainerOptions | None = None,
+        fresh: bool = True,
+        fork_servers_memory_mb: int = 1024,
+        fork_server_programs: int = 500,
     ) -> None:
         if tier not in ("auto", *tiers.TIERS):
             raise ConfigurationError(
@@ -76,10 +86,15 @@ class LocalRunner:
         self._wanted_tier = tier
         self._browser = browser
         self._cache = cache
-        self._slots = threading.BoundedSemaphore(workers or os.cpu_count() or 1)
+        self._workers = workers or os.cpu_count() or 1
+        self._slots = threading.BoundedSemaphore(self._workers)
         self._lock = threading.RLock()
         self._runtime: Runtime | None = None
         self._keepers: Keepers | None = None
+        self._fresh = fresh
+        self._fork_servers_memory_mb = fork_servers_memory_mb
+        self._fork_server_programs = fork_server_programs
+        self._fork_servers: ForkServers | None = None
         self._container_options = containers or ContainerOptions()
         self._containers: Containers | None = None
         self._tier = ""
@@ -133,6 +148,8 @@ class LocalRunner:
             self._pages.close()
         if self._keepers:
             self._keepers.close()
+        if self._fork_servers:
+            self._fork_servers.close()
         if self._containers:
             self._containers.close()
         with self._lock:
@@ -152,7 +169,8 @@ class LocalRunner:
     def _run_python(self, program: Program) -> RunResult:
         runtime, _ = self._prepare_python()
         request = _request(program, self._tier, runtime, self._font_list)
-        report = self._hold(request, program.source.encode("utf-8", "surrogatepass"))
+        imports = () if self._fresh else import_set(program.source)
+        report = self._hold(request, program.source.encode("utf-8", "surrogatepass"), imports)
         return _judge(program, self._tier, report)
 
     def _prepare_python(self) -> tuple[Runtime, Keepers]:
@@ -171,6 +189,12 @@ class LocalRunner:
         if self._keepers is None or self._runtime is None:
             self._runtime = Runtime.prepare()
             self._keepers = Keepers(self._runtime.code)
+            self._fork_servers = ForkServers(
+                self._runtime.code,
+                workers=self._workers,
+                memory_mb=self._fork_servers_memory_mb,
+                programs=self._fork_server_programs,
+            )
             self._containers = Containers(
                 self._container_options, self._runtime.code, self._runtime.inside, library_versions()
             )
@@ -188,11 +212,15 @@ class LocalRunner:
         program = Program(tiers.PROBE.decode(), 1, CodeType.PYTHON, _PROBE_LIMITS)
         return self._hold(_request(program, tier, runtime, None), tiers.PROBE)
 
-    def _hold(self, request: Request, source: bytes) -> Report:
+    def _hold(self, request: Request, source: bytes, imports: tuple[str, ...] = ()) -> Report:
         assert self._keepers is not None
         assert self._containers is not None
-        holder = self._containers if request.tier == "container" else self._keepers
-        return holder.run(request, source)
+        assert self._fork_servers is not None
+        if request.tier == "container":
+            return self._containers.run(request, source)
+        if self._fresh:
+            return self._keepers.run(request, source)
+        return self._fork_servers.run(_room(request, imports), request, source)
 
     def _run_own(self, source: str, tier: str) -> bytes:
         """Runs a program of ours in the sandbox, for its output."""
@@ -247,6 +275,19 @@ def _request(program: Program, tier: str, runtime: Runtime, font_list: Path | No
         stream_bytes=_STREAM_MB * _MIB,
         drawn_bytes=drawn.MAX_BYTES,
         font_list=str(font_list) if font_list else None,
+    )
+
+
+def _room(request: Request, imports: tuple[str, ...]) -> Room:
+    return Room(
+        tier=request.tier,
+        interpreter=request.interpreter,
+        readable=request.readable,
+        inside=request.inside,
+        scratch=request.scratch,
+        work_bytes=_SERVER_WORK_MB * _MIB,
+        font_list=request.font_list,
+        imports=imports,
     )
 
 

@@ -44,6 +44,7 @@ class Runtime:
         shutil.copytree(_HERE / "inside", runtime.inside, ignore=shutil.ignore_patterns("__pycache__"))
         for folder in (runtime.code, runtime.inside):
             compileall.compile_dir(folder, quiet=2)
+        shutil.copytree(runtime.code / "keeper", runtime.inside / "keeper")  # a fork server loads it inside the walls
         # A program with a user of its own (tier landlock under root) must be able to pass.
         runtime.base.chmod(0o711)
         runtime.scratch.chmod(0o711)

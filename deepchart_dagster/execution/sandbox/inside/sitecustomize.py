@@ -2,6 +2,8 @@
 
 When matplotlib's figure module arrives, savefig gets a listener that notes what the figure holds. Nothing is
 imported that an interpreter does not import anyway: this runs at every start.
+
+In a fork server (keeper/server.py) this is where it waits: what is below comes to its end in each program's process.
 """
 
 import os
@@ -9,6 +11,7 @@ import sys
 
 _FOLDER = os.path.dirname(__file__)  # noqa: PTH120
 _DRAWN = os.environ.pop("DEEPCHART_DRAWN", "")
+_SERVER = os.environ.pop("DEEPCHART_SERVER", "")
 os.environ.pop("PYTHONPATH", None)
 sys.path[:] = [path for path in sys.path if path != _FOLDER]
 
@@ -39,12 +42,40 @@ def _install(figure_module: object) -> None:
     try:
         from deepchart_drawn import recorder  # type: ignore[import-not-found]
 
-        recorder.install(figure_module, f"{_DRAWN}/drawn.json")
+        recorder.install(figure_module)
     except Exception:  # noqa: BLE001 - the program comes first: without the hook its chart is only not described
         return
     finally:
         sys.path.remove(_FOLDER)
+    if not _SERVER:
+        _begin_recording()
+
+
+def _begin_recording() -> None:
+    try:
+        sys.modules["deepchart_drawn.recorder"].begin(f"{_DRAWN}/drawn.json")
+    except Exception:  # noqa: BLE001 - as above
+        return
+
+
+def _serve(start: int) -> None:
+    """Returns in the processes of programs."""
+    known = frozenset(sys.modules)
+    sys.path.insert(0, _FOLDER)
+    try:
+        from keeper.server import serve  # type: ignore[import-not-found]
+    except BaseException:  # noqa: BLE001 - this must not go on to a script, whatever it is
+        os.write(2, b"the fork server's code cannot be loaded\n")
+        os._exit(1)
+    sys.path.remove(_FOLDER)
+    sys.path_importer_cache.pop(_FOLDER, None)
+    serve(start, known)
 
 
 if _DRAWN:
     sys.meta_path.insert(0, _FigureListener())  # type: ignore[arg-type]
+if _SERVER:
+    _serve(int(_SERVER))
+    _SERVER = ""
+    if "deepchart_drawn.recorder" in sys.modules:
+        _begin_recording()

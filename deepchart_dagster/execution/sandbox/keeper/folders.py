@@ -13,7 +13,7 @@ from types import FrameType
 
 from . import guard, landlock, linux, seccomp
 from .guard import Place, Streams
-from .request import Request
+from .request import Request, Room
 
 # Outside the range of people and of services; one of 5,000, so that the process limit is a program's own.
 _FIRST_ID, _IDS = 60000, 5000
@@ -63,17 +63,9 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def _run(request: Request, source: bytes, streams: Streams, base: Path) -> None:
-    place = Place(
-        work=str(base / "work"),
-        temporary=str(base / "tmp"),
-        config=str(base / "config"),
-        drawn=str(base / "drawn"),
-        inside=request.inside,
-    )
+    place = _place_below(base, request.inside)
     owner = _program_id(request)
-    for folder in (place.work, place.temporary, place.config, place.drawn):
-        Path(folder).mkdir(mode=0o700)
-        os.chown(folder, owner, owner if owner != os.geteuid() else -1)
+    _make_folders(place, owner)
     base.chmod(0o711)
     guard.furnish(place, source, request.font_list)
     work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.work, place.drawn))
@@ -82,6 +74,79 @@ def _run(request: Request, source: bytes, streams: Streams, base: Path) -> None:
     status = guard.await_program(program)
     guard.end_descendants()
     guard.report_files(request, streams, status, work, drawn)
+
+
+def _place_below(base: Path, inside: str) -> Place:
+    return Place(
+        work=str(base / "work"),
+        temporary=str(base / "tmp"),
+        config=str(base / "config"),
+        drawn=str(base / "drawn"),
+        inside=inside,
+    )
+
+
+def _make_folders(place: Place, owner: int) -> None:
+    for folder in _own_folders(place):
+        Path(folder).mkdir(mode=0o700)
+        os.chown(folder, owner, owner if owner != os.geteuid() else -1)
+
+
+def _own_folders(place: Place) -> tuple[str, ...]:
+    return place.work, place.temporary, place.config, place.drawn
+
+
+def prepare_server(room: Room) -> Place:
+    """In the launcher: the folders of a fork server, in which its programs stand later, one at a time."""
+    base = Path(room.scratch)
+    place = _place_below(base, room.inside)
+    _make_folders(place, os.geteuid())
+    base.chmod(0o711)
+    return place
+
+
+class ServerWalls:
+    """Around the program of a fork server: rules on paths, and folders that are made anew for each."""
+
+    def __init__(self, room: Room) -> None:
+        self.place = _place_below(Path(room.scratch), room.inside)
+        self._base = Path(room.scratch)
+        os.chdir(self._base)
+        linux.adopt_orphans()
+
+    def fork(self) -> int:
+        return os.fork()
+
+    def enter(self, request: Request) -> None:
+        """In the guard, which ends everything below it when it is told to or the server dies."""
+        signal.signal(signal.SIGTERM, _end_all)
+        linux.die_with_parent(signal.SIGTERM)
+        linux.adopt_orphans()
+        self._owner = _program_id(request)
+        self._processes = request.processes + _tasks_of(self._owner)
+        _make_folders(self.place, self._owner)
+
+    def confine(self, request: Request) -> None:
+        _confine(request, self.place, self._owner, self._processes)
+        linux.show_memory()
+
+    def end_others(self) -> None:
+        guard.end_descendants()
+
+    def end_guard(self, guard_pid: int) -> None:
+        os.kill(guard_pid, signal.SIGTERM)
+
+    def clear(self) -> None:
+        """In the server, after the guard's end: what it could not end any more, and the folders."""
+        guard.end_descendants()
+        for folder in _own_folders(self.place):
+            guard.remove_tree(Path(folder))
+
+
+def _end_all(_number: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    guard.end_descendants()
+    os._exit(0)
 
 
 def _program_id(request: Request) -> int:

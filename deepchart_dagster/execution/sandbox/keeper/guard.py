@@ -23,6 +23,7 @@ PROGRAM_NAME = "this.py"
 MAX_FILES = 4096
 _STACK_BYTES = 8 << 20
 _CHUNK = 1 << 20
+_REASON, _LAST_DESCRIPTOR = 3, 4096
 
 
 class Streams(NamedTuple):
@@ -69,47 +70,85 @@ def furnish(place: Place, source: bytes, font_list: str | None) -> None:
     """Puts the program and matplotlib's font list where the program looks for them."""
     (Path(place.work) / PROGRAM_NAME).write_bytes(source)
     if font_list:
-        (Path(place.config) / Path(font_list).name).write_bytes(Path(font_list).read_bytes())
+        furnish_fonts(place, font_list)
+
+
+def furnish_fonts(place: Place, font_list: str) -> None:
+    (Path(place.config) / Path(font_list).name).write_bytes(Path(font_list).read_bytes())
 
 
 def start_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None]) -> int:
-    """The program's process id. ``confine`` runs in the program's process last, before its interpreter starts.
+    """The process id of the program, in an interpreter of its own. ``confine`` runs last before that starts.
 
     Raises SetupError with the reason where anything before the interpreter's start failed.
     """
     reason_end, reason = os.pipe()  # closed by exec: an empty read means the interpreter runs
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program may send it to this process
     pid = os.fork()
     if pid == 0:
         try:
             _become_program(request, place, streams, confine, reason)
         except BaseException as error:  # noqa: BLE001 - whatever it is must reach the keeper, and nothing may run on
-            os.write(reason, f"{type(error).__name__}: {error}".encode()[:3000])
+            os.write(reason, _words(error))
         finally:
             os._exit(126)
+    _await_start(pid, reason_end, reason)
+    return pid
+
+
+def fork_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None]) -> int:
+    """As ``start_program``, but the program's process is a copy of this one: there it returns 0, behind the walls."""
+    reason_end, reason = os.pipe()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pid = os.fork()
+    if pid:
+        _await_start(pid, reason_end, reason)
+        return pid
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _arrange(request, place, streams, reason)
+        confine()
+        os.close(_REASON)
+    except BaseException as error:  # noqa: BLE001 - as above
+        os.write(reason, _words(error))
+        os._exit(126)
+    return 0
+
+
+def _words(error: BaseException) -> bytes:
+    return f"{type(error).__name__}: {error}".encode()[:3000]
+
+
+def _await_start(pid: int, reason_end: int, reason: int) -> None:
     os.close(reason)
     complaint = _read_all(reason_end, 4000)
     os.close(reason_end)
     if complaint:
         os.waitpid(pid, 0)
         raise SetupError(complaint.decode("utf-8", "replace"))
-    return pid
 
 
 def _become_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None], reason: int) -> None:
-    os.setsid()
-    for number in (signal.SIGPIPE, signal.SIGTERM, signal.SIGXFSZ):
+    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    null = os.open("/dev/null", os.O_RDONLY)
-    for source, target in ((null, 0), (streams.out, 1), (streams.err, 2)):
-        os.dup2(source, target)
-    os.dup2(reason, 3, inheritable=False)
-    os.closerange(4, 4096)
-    os.chdir(place.work)
-    os.umask(0o022)
-    _set_limits(request)
+    _arrange(request, place, streams, reason)
     confine()
     arguments = [request.interpreter, PROGRAM_NAME, request.output_name]
     os.execve(request.interpreter, arguments, place.environment())  # noqa: S606
+
+
+def _arrange(request: Request, place: Place, streams: Streams, reason: int) -> None:
+    """Session, descriptors, folder and limits of a program; ``reason`` becomes _REASON, the only other descriptor."""
+    os.setsid()
+    null = os.open("/dev/null", os.O_RDONLY)
+    for source, target in ((null, 0), (streams.out, 1), (streams.err, 2)):
+        os.dup2(source, target)
+    os.dup2(reason, _REASON, inheritable=False)
+    os.closerange(_REASON + 1, _LAST_DESCRIPTOR)
+    os.chdir(place.work)
+    os.umask(0o022)
+    _set_limits(request)
 
 
 def _set_limits(request: Request) -> None:
@@ -153,6 +192,8 @@ def reap_all() -> None:
 
 def end_descendants() -> None:
     """Stops, then kills everything below this process, also what is being forked meanwhile."""
+    if not _has_children():  # and so nothing below: this process adopts orphans
+        return
     seen: set[int] = set()
     while new := descendants(os.getpid()) - seen:
         for pid in new:
@@ -161,6 +202,14 @@ def end_descendants() -> None:
     for pid in seen:
         _signal(pid, signal.SIGKILL)
     reap_all()
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _signal(pid: int, number: int) -> None:

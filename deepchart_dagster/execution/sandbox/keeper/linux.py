@@ -35,6 +35,7 @@ _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _SECCOMP_MODE_FILTER = 2
 
 CAP_DAC_READ_SEARCH = 2
+CAP_SYS_ADMIN = 21
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_POSSIBLE_CAPABILITY = 63
 
@@ -62,6 +63,11 @@ def check(result: int, what: str) -> int:
 
 def unshare(flags: int) -> None:
     check(libc.unshare(flags), f"unshare({flags:#x})")
+
+
+def enter_process_namespace(namespace: int) -> None:
+    """For the children to come; ``namespace`` is a descriptor of /proc/…/ns/pid."""
+    check(libc.setns(namespace, CLONE_NEWPID), "setns")
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, options: str | None = None) -> None:
@@ -118,6 +124,11 @@ def die_with_parent(signal_number: int) -> None:
 def hide_memory() -> None:
     """No other process of this user can trace this one or read its memory or environment."""
     _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def show_memory() -> None:
+    """As in a process that has just started: its user can look into it, and it can write its own id maps."""
+    _prctl(_PR_SET_DUMPABLE, 1)
 
 
 def adopt_orphans() -> None:

@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 from . import contained, folders, guard, linux, namespaces
 from .guard import SetupError, Streams
 from .request import Report, Request, pack_report, read_request, unpack
+from .streams import Stream
 
-_TAIL_BYTES = 8 << 10
 _READ_BYTES = 1 << 16
 _TICK_S = 0.25
 _GUARD_GRACE_S = 5.0
@@ -41,26 +41,6 @@ def main() -> None:
     guard.write_all(1, pack_report(report))
 
 
-class _Stream:
-    """One of the program's output streams: everything is read, the tail is kept."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self.total = 0
-        self.tail = b""
-
-    def read(self) -> bool:
-        """False at its end."""
-        chunk = os.read(self.descriptor, _READ_BYTES)
-        self.total += len(chunk)
-        self.tail = (self.tail + chunk)[-_TAIL_BYTES:]
-        return bool(chunk)
-
-    def text(self) -> str:
-        cut = f"[… {self.total - len(self.tail)} bytes before]\n" if self.total > len(self.tail) else ""
-        return cut + self.tail.decode("utf-8", "replace")
-
-
 class _Keeper:
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -79,7 +59,7 @@ class _Keeper:
         self._guard = self._start_guard(source, Streams(out[1], err[1], result[1]))
         for pipe in (out, err, result):
             os.close(pipe[1])
-        self._out, self._err, self._result_end = _Stream(out[0]), _Stream(err[0]), result[0]
+        self._out, self._err, self._result_end = Stream(out[0]), Stream(err[0]), result[0]
         self._watch()
         wall_s = time.monotonic() - start
         os.waitpid(self._guard, 0)
@@ -132,15 +112,9 @@ class _Keeper:
         next_event = min(self._deadline, self._kill_at) - time.monotonic()
         return max(1, int(1000 * min(_TICK_S, next_event)))
 
-    def _drain(self, streams: dict[int, _Stream]) -> None:
-        """What is still in the pipes; nobody is left to write more, so it is little."""
+    def _drain(self, streams: dict[int, Stream]) -> None:
         for stream in streams.values():
-            os.set_blocking(stream.descriptor, False)
-            try:
-                while stream.total <= self._request.stream_bytes and stream.read():
-                    pass
-            except BlockingIOError:
-                continue
+            stream.drain(self._request.stream_bytes)
 
     def _check_budgets(self) -> None:
         now = time.monotonic()

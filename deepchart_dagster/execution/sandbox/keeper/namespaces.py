@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from . import guard, linux, seccomp
 from .guard import Place, SetupError, Streams
-from .request import Request
+from .request import Request, Room
 
 _NAMESPACES = (
     linux.CLONE_NEWUSER
@@ -57,6 +57,84 @@ def hold(request: Request, source: bytes, streams: Streams, _base: Path) -> None
         _run_as_first_process(request, source, streams)
     signal.signal(signal.SIGTERM, lambda *_: os.kill(first, signal.SIGKILL))
     os.waitpid(first, 0)
+
+
+def prepare_server(room: Room) -> Place:
+    """In the launcher: namespaces and root of a fork server. Raises SetupError, OSError."""
+    _unshare()
+    linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    _build_root(room)
+    return _PLACE
+
+
+def enter_server(room: Room) -> None:
+    """In the server's process, the first of its namespace, before its interpreter starts.
+
+    From here on it is as powerless as a program, except that it can make namespaces for its programs.
+    """
+    _enter_root(room.scratch)
+    if os.geteuid() == 0:
+        linux.keep_capabilities_over_user_change()
+        os.setgroups([])
+        os.setresgid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
+        os.setresuid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
+    linux.keep_capabilities(linux.CAP_SYS_ADMIN)
+    linux.die_with_parent(signal.SIGKILL)
+
+
+class ServerWalls:
+    """Around each program of a fork server: namespaces of its own, below those of the server."""
+
+    def __init__(self, _room: Room) -> None:
+        self.place = _PLACE
+        self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self._filter = seccomp.system_call_filter(landlock_tier=False)
+
+    def fork(self) -> int:
+        """The guard is the first process of a namespace: when it ends, the kernel ends all others there."""
+        linux.unshare(linux.CLONE_NEWPID)
+        pid = os.fork()
+        if pid:
+            linux.enter_process_namespace(self._own_processes)
+        return pid
+
+    def enter(self, request: Request) -> None:
+        """In the guard: fresh folders over those of the server."""
+        linux.die_with_parent(signal.SIGKILL)
+        linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS)
+        for folder, size in _scratch_folders(request):
+            _mount_scratch(folder, size)
+        linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+
+    def confine(self, request: Request) -> None:
+        """In the program: a user namespace of its own, so that the process limit counts its own processes alone."""
+        linux.show_memory()
+        linux.unshare(linux.CLONE_NEWUSER)
+        _map_own_id()
+        guard.limit_processes(request.processes)
+        linux.keep_capabilities()
+        linux.no_new_privileges()
+        self._filter.install()
+
+    def end_others(self) -> None:
+        _end_all_others()
+
+    def end_guard(self, guard_pid: int) -> None:
+        os.kill(guard_pid, signal.SIGKILL)
+
+    def clear(self) -> None:
+        """The folders went with the namespace."""
+
+
+def _map_own_id() -> None:
+    for name, line in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{SANDBOX_ID} {SANDBOX_ID} 1"),
+        ("gid_map", f"{SANDBOX_ID} {SANDBOX_ID} 1"),
+    ):
+        file = os.open(f"/proc/self/{name}", os.O_WRONLY)
+        os.write(file, line.encode())
+        os.close(file)
 
 
 def _unshare() -> None:
@@ -107,7 +185,7 @@ def _run_as_first_process(request: Request, source: bytes, streams: Streams) -> 
         linux.die_with_parent(signal.SIGKILL)
         linux.hide_memory()
         _enter_root(request.scratch)
-        guard.furnish(_PLACE, source, request.font_list and f"{_FONTS}/{Path(request.font_list).name}")
+        guard.furnish(_PLACE, source, request.font_list and font_list_inside(request.font_list))
         work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (_PLACE.work, _PLACE.drawn))
         program = guard.start_program(request, _PLACE, streams, lambda: _confine(request))
         status = guard.await_program(program)
@@ -117,6 +195,10 @@ def _run_as_first_process(request: Request, source: bytes, streams: Streams) -> 
         guard.report_setup_error(streams, str(error))
     finally:
         os._exit(0)
+
+
+def font_list_inside(path: str) -> str:
+    return f"{_FONTS}/{Path(path).name}"
 
 
 def _end_all_others() -> None:
@@ -138,17 +220,23 @@ def _confine(request: Request) -> None:
     seccomp.refuse_system_calls(landlock_tier=False)
 
 
-def _build_root(request: Request) -> None:
-    root = request.scratch
-    linux.mount("root", root, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4m,mode=755")
-    for folder, size in (
+def _scratch_folders(request: Request | Room) -> tuple[tuple[str, int], ...]:
+    return (
         (_PLACE.work, request.work_bytes),
         (_PLACE.temporary, request.work_bytes),
         (_PLACE.config, _SMALL_BYTES),
         (_PLACE.drawn, _SMALL_BYTES),
         ("/dev/shm", request.work_bytes),  # noqa: S108
-    ):
-        _scratch_folder(root + folder, size)
+    )
+
+
+def _build_root(request: Request | Room) -> None:
+    root = request.scratch
+    linux.mount("root", root, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4m,mode=755")
+    for folder, size in _scratch_folders(request):
+        Path(root + folder).mkdir(parents=True)
+        _mount_scratch(root + folder, size)
+        os.chown(root + folder, SANDBOX_ID, SANDBOX_ID)
     _bind_read_only("/usr", root + "/usr")
     for path in _SYSTEM_FOLDERS:
         _mirror(path, root)
@@ -163,11 +251,9 @@ def _build_root(request: Request) -> None:
     Path(root, "old").mkdir()
 
 
-def _scratch_folder(path: str, size: int) -> None:
-    Path(path).mkdir(parents=True)
+def _mount_scratch(path: str, size: int) -> None:
     options = f"size={size},nr_inodes={guard.MAX_FILES},mode=700"
     linux.mount("scratch", path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
-    os.chown(path, SANDBOX_ID, SANDBOX_ID)
 
 
 def _bind_read_only(source: str, target: str) -> None:

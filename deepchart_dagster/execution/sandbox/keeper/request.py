@@ -13,7 +13,7 @@ import json
 import struct
 from typing import Any, BinaryIO, NamedTuple
 
-_LENGTHS = struct.Struct("=QQ")
+LENGTHS = struct.Struct("=QQ")
 SETUP_FAILED = "setup_failed"
 
 
@@ -43,6 +43,22 @@ class Request(NamedTuple):
     stream_bytes: int
     drawn_bytes: int
     font_list: str | None = None
+
+
+class Room(NamedTuple):
+    """Where a fork server and its programs live; ``imports`` are the libraries that it has ready.
+
+    The other fields are those of a request.
+    """
+
+    tier: str
+    interpreter: str
+    readable: tuple[str, ...]
+    inside: str
+    scratch: str
+    work_bytes: int
+    font_list: str | None
+    imports: tuple[str, ...]
 
 
 class Report(NamedTuple):
@@ -78,18 +94,18 @@ class Report(NamedTuple):
 
 def pack(header: dict[str, Any], payload: bytes) -> bytes:
     encoded = json.dumps(header).encode()
-    return _LENGTHS.pack(len(encoded), len(payload)) + encoded + payload
+    return LENGTHS.pack(len(encoded), len(payload)) + encoded + payload
 
 
 def unpack(message: bytes) -> tuple[dict[str, Any], bytes]:
     """Raises ValueError for a message that is cut off."""
-    if len(message) < _LENGTHS.size:
+    if len(message) < LENGTHS.size:
         raise ValueError("the message is cut off")
-    header_length, payload_length = _LENGTHS.unpack_from(message)
-    start = _LENGTHS.size + header_length
+    header_length, payload_length = LENGTHS.unpack_from(message)
+    start = LENGTHS.size + header_length
     if len(message) < start + payload_length:
         raise ValueError("the message is cut off")
-    return json.loads(message[_LENGTHS.size : start]), message[start : start + payload_length]
+    return json.loads(message[LENGTHS.size : start]), message[start : start + payload_length]
 
 
 def pack_request(request: Request, source: bytes) -> bytes:
@@ -98,10 +114,20 @@ def pack_request(request: Request, source: bytes) -> bytes:
 
 def read_request(stream: BinaryIO) -> tuple[Request, bytes]:
     """Reads exactly one request: what follows on the stream is left alone (its end means: cancelled)."""
-    header_length, payload_length = _LENGTHS.unpack(stream.read(_LENGTHS.size))
+    header_length, payload_length = LENGTHS.unpack(stream.read(LENGTHS.size))
     values = json.loads(stream.read(header_length))
     values["readable"] = tuple(values["readable"])
     return Request(**values), stream.read(payload_length)
+
+
+def pack_room(room: Room) -> bytes:
+    return json.dumps(room._asdict()).encode()
+
+
+def unpack_room(message: bytes) -> Room:
+    values = json.loads(message)
+    values |= {name: tuple(values[name]) for name in ("readable", "imports")}
+    return Room(**values)
 
 
 def pack_report(report: Report) -> bytes:

@@ -139,11 +139,25 @@ def supported() -> bool:
     return os.uname().machine in _AUDIT_ARCH
 
 
+class Filter:
+    """Made once, installed in each process that it is for."""
+
+    def __init__(self, instructions: list[_Instruction]) -> None:
+        self._array = (_Instruction * len(instructions))(*instructions)
+        self._program = _Program(len(instructions), self._array)
+
+    def install(self) -> None:
+        """For this process and all it starts, for good."""
+        linux.install_filter(self._program)
+
+
+def system_call_filter(*, landlock_tier: bool, signals_stay_inside: bool = True) -> Filter:
+    """``landlock_tier`` adds what namespaces would have held."""
+    return Filter(_instructions(landlock_tier, signals_stay_inside))
+
+
 def refuse_system_calls(*, landlock_tier: bool, signals_stay_inside: bool = True) -> None:
-    """For this process and all it starts, for good. ``landlock_tier`` adds what namespaces would have held."""
-    instructions = _instructions(landlock_tier, signals_stay_inside)
-    array = (_Instruction * len(instructions))(*instructions)
-    linux.install_filter(_Program(len(instructions), array))
+    system_call_filter(landlock_tier=landlock_tier, signals_stay_inside=signals_stay_inside).install()
 
 
 def _instructions(landlock_tier: bool, signals_stay_inside: bool) -> list[_Instruction]:

@@ -57,18 +57,27 @@ class Recorder:
         new.replace(self._path)
 
 
-def install(figure_module: Any, path: str) -> None:
+_recorder: Recorder | None = None
+
+
+def begin(path: str) -> None:
+    """From here on what is drawn is written to ``path``: called once per program, before its first line."""
+    global _recorder
+    _recorder = Recorder(path)
+
+
+def install(figure_module: Any) -> None:
     """Wraps Figure.savefig, and what keeps nothing of its values: box plots, violins, Sankey diagrams."""
     from matplotlib.axes import Axes
 
-    recorder = Recorder(path)
     save = figure_module.Figure.savefig
 
     @functools.wraps(save)
     def savefig(self: Any, fname: Any, *arguments: Any, **options: Any) -> Any:
         result = save(self, fname, *arguments, **options)
         with contextlib.suppress(Exception):
-            recorder.saved(self, fname)
+            if _recorder is not None:
+                _recorder.saved(self, fname)
         return result
 
     draw_boxes = Axes.bxp
@@ -102,7 +111,8 @@ def install(figure_module: Any, path: str) -> None:
 
     def at_exit() -> None:
         with contextlib.suppress(Exception):
-            recorder.at_exit()
+            if _recorder is not None:
+                _recorder.at_exit()
 
     figure_module.Figure.savefig = savefig
     Axes.bxp = bxp  # type: ignore[method-assign]

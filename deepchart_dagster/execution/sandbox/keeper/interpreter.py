@@ -1,0 +1,95 @@
+"""Makes the fork of an interpreter look as one that has just started, and brings it to its end.
+
+The end of an interpreter with large libraries takes longer than most programs: it takes every module apart. What of
+it a program can notice (buffers, files left open, `__del__`, threads, callbacks) is done here; the rest is skipped.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import io
+import os
+import re
+import sys
+from types import ModuleType
+
+# An exit code is known to the interpreter alone: where the text of a program leaves a way to one open, the
+# interpreter ends by itself.
+_MAY_CHOOSE_ITS_EXIT_CODE = re.compile(
+    rb"(?i)exit|quit|argparse|optparse|unittest|getattr|importlib|import_module|builtin|ctypes|pickle|marshal|runpy"
+    rb"|#.*coding[:=]\s*(?!utf-?8)|__(?!name__|main__|file__|init__|future__)"
+    rb"|\b(click|fire|exec|eval|globals|vars|locals|code|pdb)\b|(?<!\bre\.)\bcompile\b"
+)
+_FILES = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
+
+
+class Interpreter:
+    def __init__(self, known: frozenset[str]) -> None:
+        """``known`` names the modules of a fresh interpreter; this package and what it needs leave sys.modules."""
+        self._exit = os._exit
+        self._collect = gc.collect
+        self._objects = gc.get_objects
+        self._ends_with_0 = False
+        self._modules: dict[str, ModuleType] = {}
+        # Refers to itself and is frozen below, so what is put into it is never taken apart.
+        self._kept: list[object] = []
+        self._kept.append(self._kept)
+        # Before those of the libraries: callbacks run in reverse order.
+        atexit.register(self._leave)
+        for name in set(sys.modules) - known:
+            self._kept.append(sys.modules.pop(name))
+
+    def import_libraries(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            try:
+                __import__(name)
+            except ImportError:
+                continue  # the program meets the same error at the same place
+        self._modules = dict(sys.modules)
+        gc.collect()
+        gc.freeze()
+
+    def begin(self, output_name: str, source: bytes) -> None:
+        """In the process of a program, behind its walls."""
+        sys.argv[1:] = sys.orig_argv[-1:] = [output_name]
+        for name in set(sys.modules) - self._modules.keys():
+            del sys.modules[name]
+        if numbers := sys.modules.get("numpy.random"):
+            numbers.seed()
+        self._ends_with_0 = not _MAY_CHOOSE_ITS_EXIT_CODE.search(source)
+
+    def _leave(self) -> None:
+        """The last callback at exit. Returns where the interpreter must end by itself."""
+        if self._ends_with_0 and not hasattr(sys, "last_value") and self._flush_standard_streams():
+            self._end()
+        self._keep_libraries()
+
+    def _flush_standard_streams(self) -> bool:
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None and not stream.closed:
+                    stream.flush()
+        except Exception:  # noqa: BLE001 - the interpreter meets it again, reports it, and ends with 120
+            return False
+        return True
+
+    def _end(self) -> None:
+        sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
+        sys.modules.pop("__main__", None)
+        self._collect()
+        for found in self._objects():
+            if type(found) in _FILES:
+                try:
+                    found.flush()
+                except Exception:  # noqa: BLE001, S112 - as when an interpreter closes it: nobody is told
+                    continue
+        if self._flush_standard_streams():
+            self._exit(0)
+
+    def _keep_libraries(self) -> None:
+        """So that the interpreter takes only the program's own modules apart."""
+        for name in self._modules.keys() - {"__main__", "sys", "builtins"}:
+            module = sys.modules.get(name)
+            if module is self._modules[name]:
+                self._kept.append(sys.modules.pop(name))

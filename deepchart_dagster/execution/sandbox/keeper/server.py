@@ -1,0 +1,259 @@
+"""The fork server: an interpreter that has imported a program's libraries and forks for each program.
+
+It runs inside the import of sitecustomize. In the process of a program ``serve`` returns: the interpreter then goes
+on to its script as any other does, so that the program's traceback, its `__main__` and its way out are the real ones.
+
+A channel is a socket: requests go in, reports come out (request.py), one program at a time. Programs of different
+channels run side by side. When the other end of a channel closes, the one who asked is gone and the server ends;
+what it forked ends with it (its process namespace, or the launcher, which adopts all that is left).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from . import folders, guard, linux, namespaces
+from .guard import SetupError, Streams
+from .interpreter import Interpreter
+from .request import Report, Request, Room, pack, pack_report, read_request, unpack, unpack_room
+from .streams import Stream
+
+_READ_BYTES = 1 << 16
+_TICK_S = 0.25
+_GUARD_GRACE_S = 5.0
+_KIB_PER_MIB = 1024
+
+
+def serve(start: int, known: frozenset[str]) -> Interpreter:
+    """Returns in the process of a program, never in the server's own.
+
+    ``start`` is a descriptor to read the room from, ``known`` what sys.modules held before this package came.
+    """
+    try:
+        header, room = _read_start(start)
+        linux.hide_memory()
+        linux.die_with_parent(signal.SIGKILL)
+        interpreter = Interpreter(known)
+        server = _Server(room, header["channels"], interpreter)
+        _furnish(room, server.walls.place)
+        interpreter.import_libraries(room.imports)
+        server.walls.clear()
+        server.run()
+    except BaseException:  # noqa: BLE001 - nothing may go on from here as the script of an interpreter without walls
+        traceback.print_exc()
+        os._exit(1)
+    return interpreter
+
+
+def _read_start(start: int) -> tuple[dict[str, list[int]], Room]:
+    with open(start, "rb") as stream:
+        header, payload = unpack(stream.read())
+    return header, unpack_room(payload)
+
+
+def _furnish(room: Room, place: guard.Place) -> None:
+    """matplotlib reads its font list when it is imported."""
+    if room.font_list:
+        guard.furnish_fonts(place, _font_list(room.font_list, room.tier))
+
+
+def _font_list(path: str, tier: str) -> str:
+    return namespaces.font_list_inside(path) if tier == "namespaces" else path
+
+
+def _what_it_takes() -> dict[str, float]:
+    """Its memory, with what it shares divided among those who share it."""
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    kib = sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return {"memory_mb": kib / _KIB_PER_MIB}
+
+
+class _Running:
+    """A program, as the server sees it."""
+
+    def __init__(self, request: Request, channel: int, guard_pid: int, ends: Streams) -> None:
+        self.request = request
+        self.channel = channel
+        self.guard = guard_pid
+        self.result_end = ends.result
+        self.streams = {ends.out: Stream(ends.out), ends.err: Stream(ends.err)}
+        self.start = time.monotonic()
+        self.deadline = self.start + request.wall_s
+        self.kill_at = float("inf")
+        self.ended = "exit"
+        self.result = bytearray()
+        self.used = guard.Used()
+
+    def report(self, wall_s: float, cpu_s: float, max_rss_mb: float) -> Report:
+        out, err = self.streams.values()
+        measured: dict[str, Any] = {
+            "wall_s": wall_s,
+            # Of two counts of the same: what was reaped, and what was seen before all of it was killed.
+            "cpu_s": max(cpu_s, self.used.cpu_s),
+            "max_rss_mb": max(max_rss_mb, self.used.max_rss_mb),
+            "stdout_tail": out.text(),
+            "stderr_tail": err.text(),
+        }
+        if self.ended != "exit" or not self.result:
+            return Report(ended=self.ended if self.ended != "exit" else "lost", **measured)
+        header, payload = unpack(bytes(self.result))
+        return Report(**{"ended": "exit", **header, **measured, "payload": payload})
+
+
+class _Server:
+    def __init__(self, room: Room, channels: list[int], interpreter: Interpreter) -> None:
+        self.walls = namespaces.ServerWalls(room) if room.tier == "namespaces" else folders.ServerWalls(room)
+        self._room = room
+        self._interpreter = interpreter
+        self._channels = frozenset(channels)
+        self._first_channel = channels[0]
+        self._running: dict[int, _Running] = {}  # by the descriptors of its pipes
+        self._poll = select.poll()
+
+    def run(self) -> None:
+        """Returns in the process of a program only."""
+        guard.write_all(self._first_channel, pack(_what_it_takes(), b""))
+        for channel in self._channels:
+            self._poll.register(channel, select.POLLIN)
+        while True:
+            for descriptor, _ in self._poll.poll(self._patience_ms()):
+                if descriptor in self._channels:
+                    if self._take(descriptor):
+                        return
+                elif running := self._running.get(descriptor):
+                    self._read(running, descriptor)
+            for running in self._programs():
+                self._check_budgets(running)
+
+    def _programs(self) -> list[_Running]:
+        return [running for descriptor, running in self._running.items() if descriptor == running.result_end]
+
+    def _patience_ms(self) -> int | None:
+        programs = self._programs()
+        if not programs:
+            return None
+        next_event = min(min(running.deadline, running.kill_at) for running in programs) - time.monotonic()
+        return max(1, int(1000 * min(_TICK_S, next_event)))
+
+    def _take(self, channel: int) -> bool:
+        """Starts the program that the channel asks for. True in its process."""
+        if any(running.channel == channel for running in self._programs()):
+            self._end_server()  # nothing is asked while a program runs: the other end has closed
+        try:
+            request, source = read_request(_Reader(channel))  # type: ignore[arg-type]
+        except EOFError:
+            self._end_server()
+        out, err, result = os.pipe(), os.pipe(), os.pipe()
+        inner, outer = Streams(out[1], err[1], result[1]), Streams(out[0], err[0], result[0])
+        guard_pid = self.walls.fork()
+        if guard_pid == 0:
+            for descriptor in (*self._channels, *self._running, *outer):
+                os.close(descriptor)
+            self._be_guard(request, source, inner)
+            return True
+        for descriptor in inner:
+            os.close(descriptor)
+        running = _Running(request, channel, guard_pid, outer)
+        for descriptor in outer:
+            self._running[descriptor] = running
+            self._poll.register(descriptor, select.POLLIN)
+        return False
+
+    def _end_server(self) -> None:
+        self.walls.clear()
+        os._exit(0)
+
+    def _be_guard(self, request: Request, source: bytes, streams: Streams) -> None:
+        """Holds the program and reports. Returns in the program's process only."""
+        walls, place = self.walls, self.walls.place
+        try:
+            walls.enter(request)
+            fonts = self._room.font_list and _font_list(self._room.font_list, self._room.tier)
+            guard.furnish(place, source, fonts)
+            work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.work, place.drawn))
+            program = guard.fork_program(request, place, streams, lambda: walls.confine(request))
+            if program == 0:
+                self._interpreter.begin(request.output_name, source)
+                return
+            status = guard.await_program(program)
+            walls.end_others()
+            guard.report_files(request, streams, status, work, drawn)
+        except (SetupError, OSError) as error:
+            guard.report_setup_error(streams, str(error))
+        except BaseException:  # noqa: BLE001 - a copy of the server must not run on as a second one
+            traceback.print_exc()
+        os._exit(0)
+
+    def _read(self, running: _Running, descriptor: int) -> None:
+        if descriptor != running.result_end:
+            if not running.streams[descriptor].read():
+                self._poll.unregister(descriptor)
+            return
+        chunk = os.read(descriptor, _READ_BYTES)
+        running.result += chunk
+        if not chunk:
+            self._finish(running)
+
+    def _finish(self, running: _Running) -> None:
+        """The guard has closed its end of the result, so it and all below it have ended."""
+        _, _, used = os.wait4(running.guard, 0)
+        wall_s = time.monotonic() - running.start
+        for descriptor, stream in running.streams.items():
+            stream.drain(running.request.stream_bytes)
+            self._forget(descriptor)
+        self._forget(running.result_end)
+        self.walls.clear()
+        report = running.report(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / _KIB_PER_MIB)
+        try:
+            guard.write_all(running.channel, pack_report(report))
+        except BrokenPipeError:
+            self._end_server()
+
+    def _forget(self, descriptor: int) -> None:
+        del self._running[descriptor]
+        with contextlib.suppress(KeyError):  # where its end was seen before
+            self._poll.unregister(descriptor)
+        os.close(descriptor)
+
+    def _check_budgets(self, running: _Running) -> None:
+        now = time.monotonic()
+        if now > running.kill_at:
+            os.kill(running.guard, signal.SIGKILL)
+        if running.ended != "exit":
+            return
+        if now > running.deadline:
+            self._end(running, "timeout")
+        elif max(stream.total for stream in running.streams.values()) > running.request.stream_bytes:
+            self._end(running, "streams")
+        elif self._room.tier != "namespaces" and guard.is_larger(Path(self._room.scratch), running.request.work_bytes):
+            self._end(running, "disk")
+
+    def _end(self, running: _Running, reason: str) -> None:
+        running.ended = reason
+        running.deadline = float("inf")
+        running.kill_at = time.monotonic() + _GUARD_GRACE_S
+        running.used = guard.used_by({running.guard, *guard.descendants(running.guard)})
+        self.walls.end_guard(running.guard)
+
+
+class _Reader:
+    """Reads from a channel without a buffer: a file object would close the descriptor in a program's process."""
+
+    def __init__(self, channel: int) -> None:
+        self._channel = channel
+
+    def read(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            chunk = os.read(self._channel, min(_READ_BYTES, size - len(data)))
+            if not chunk:
+                raise EOFError
+            data += chunk
+        return bytes(data)
