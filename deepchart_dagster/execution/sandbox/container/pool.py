@@ -135,10 +135,14 @@ class Containers:
         try:
             message, _ = box.run(_message(request, source.encode(), True), request, _limit_s(request))
             report = unpack_report(message)
-            found = json.loads(report.output)
         except (BoxEnded, TimeoutError, ValueError) as error:
             _remove(box)
             raise EngineError(f"the image {self._options.image!r} runs no Python program: {error}") from error
+        if report.output_state != "ok":
+            _remove(box)
+            reason = " ".join((report.error or report.stderr_tail or report.ended).split())
+            raise EngineError(f"the image {self._options.image!r} runs no Python program: {reason}")
+        found = json.loads(report.output)
         wrong = [
             f"{name} {found.get(name) or 'missing'} for {wanted}"
             for name, wanted in self._versions.items()
