@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,6 +75,14 @@ class Expected:
     tokens: int
     counted: int
 
+    @property
+    def sum(self) -> Sum:
+        return Sum(self.cost or 0.0, self.tokens, 1)
+
+    def on_record(self) -> dict[str, float | int | None]:
+        """For a call in flight, and for the ledger row of one that may have been paid without a word on how much."""
+        return {"may_cost_usd": self.cost, "may_take_tokens": self.tokens}
+
 
 class Budget:
     """Decides, call by call. Safe among tasks of a loop, and among processes (by a lock on a file)."""
@@ -87,52 +95,49 @@ class Budget:
         self._spent = Sum()
         self._reached: str | None = None
 
-    async def expect(self, request: ChatRequest) -> Expected:
-        """Raises BudgetReached where it was reached before, or where nobody can say what the call costs."""
+    async def count(self, request: ChatRequest) -> int:
+        """The input as we count it. Raises BudgetReached where it was reached before, or where nobody can say what the
+        call costs."""
         self._raise_if_reached()
-        counted = await asyncio.to_thread(request_tokens, request)
-        self._read_ledger()
         model = request.model
-        given = self._history.input_tokens(model.litellm_model, request.purpose, counted)
-        seen = self._history.output(model.litellm_model, request.purpose)
-        made = seen.high if seen.calls else seen.expected
-        cost = price_usd(model.prices, Usage(given, made))
-        if cost is None and self.limits.max_cost is not None:
+        if self.limits.max_cost is not None and price_usd(model.prices, Usage(1, 1)) is None:
             raise BudgetReached(
                 f"{model.slug}: its price is unknown, so nobody can say whether a call keeps within "
                 f"{self.limits.max_cost:g} US dollars: it was not made.",
                 remedy="Fill in its prices in the models or judges file, or limit tokens in place of money.",
             )
-        return Expected(cost=cost, tokens=given + made, counted=counted)
+        return await asyncio.to_thread(request_tokens, request)
 
     @asynccontextmanager
-    async def reserved(self, call: CallInFlight, expected: Expected) -> AsyncIterator[None]:
+    async def reserved(self, call: CallInFlight, request: ChatRequest, counted: int) -> AsyncIterator[Expected]:
         """The call's record is there while the block runs, with what it may take. Raises BudgetReached."""
-        call = call.model_copy(
-            update={"may_cost_usd": expected.cost or 0.0, "may_take_tokens": expected.tokens},
-        )
-        wanted = Sum(call.may_cost_usd, call.may_take_tokens, 1)
         path = self._storage / "llm" / "budget.lock"
-        while True:
-            self._raise_if_reached()
-            lock = FileLock(path, thread_local=False)
-            await acquire(lock, path)
-            try:
-                others = _may_take(calls_in_flight(self._storage))
-                self._read_ledger()
-                if (self._spent + others + wanted).within(self.limits):
-                    record = recorded(self._storage, call)
-                    record.__enter__()
-                    break
-                if not others.calls:
-                    self._reached = self._in_words(call, wanted)
-            finally:
-                lock.release()
-            await asyncio.sleep(_POLL_S)
-        try:
-            yield
-        finally:
-            record.__exit__(None, None, None)
+        with ExitStack() as held:
+            while True:
+                self._raise_if_reached()
+                lock = FileLock(path, thread_local=False)
+                await acquire(lock, path)
+                try:
+                    # In this order: a call that ends in between is counted twice, and never not at all.
+                    others = _may_take(calls_in_flight(self._storage))
+                    self._read_ledger()
+                    expected = self._expected(request, counted)
+                    if (self._spent + others + expected.sum).within(self.limits):
+                        held.enter_context(recorded(self._storage, call.model_copy(update=expected.on_record())))
+                        break
+                    if not others.calls:
+                        self._reached = self._in_words(call, expected)
+                finally:
+                    lock.release()
+                await asyncio.sleep(_POLL_S)
+            yield expected
+
+    def _expected(self, request: ChatRequest, counted: int) -> Expected:
+        name, purpose = request.model.litellm_model, request.purpose
+        given = self._history.input_tokens(name, purpose, counted)
+        seen = self._history.output(name, purpose)
+        made = seen.high if seen.calls else seen.expected
+        return Expected(price_usd(request.model.prices, Usage(given, made)), given + made, counted)
 
     def _raise_if_reached(self) -> None:
         if self._reached is not None:
@@ -144,8 +149,8 @@ class Budget:
             if row.time >= self.limits.since:
                 self._spent += _taken(row)
 
-    def _in_words(self, call: CallInFlight, wanted: Sum) -> str:
-        spent = self._spent
+    def _in_words(self, call: CallInFlight, expected: Expected) -> str:
+        spent, wanted = self._spent, expected.sum
         parts = []
         if self.limits.max_cost is not None:
             parts.append(
@@ -162,7 +167,7 @@ class Budget:
 
 
 def _may_take(calls: Iterable[CallInFlight]) -> Sum:
-    return sum((Sum(call.may_cost_usd, call.may_take_tokens, 1) for call in calls), Sum())
+    return sum((Sum(call.may_cost_usd or 0.0, call.may_take_tokens, 1) for call in calls), Sum())
 
 
 def _taken(row: LedgerRow) -> Sum:

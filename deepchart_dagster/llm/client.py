@@ -65,11 +65,9 @@ class _Call:
             counted_input_tokens=self.expected.counted if self.expected else None,
         )
 
-    def may_have_taken(self) -> dict[str, object]:
+    def may_have_taken(self) -> dict[str, float | int | None]:
         """For the row of an attempt that may have been paid without a word on how much."""
-        if self.expected is None:
-            return {}
-        return {"may_cost_usd": self.expected.cost, "may_take_tokens": self.expected.tokens}
+        return self.expected.on_record() if self.expected else {}
 
     def in_flight(self, attempt: int) -> CallInFlight:
         return CallInFlight(
@@ -128,16 +126,14 @@ class LiteLLMClient:
     async def _ask(self, request: ChatRequest, key: InputKey) -> StoredAnswer:
         # Imported before the clock runs, and beside the loop: it takes seconds.
         await asyncio.to_thread(litellm_library)
-        call = _Call(request, key, self._dropped_parameters(request))
+        asked = _Call(request, key, self._dropped_parameters(request))
         gate = (await loop_state()).gate(request.model)
         # The place is kept while waiting to try again: a model that is out of breath is asked less.
         async with gate.place():
             errors: list[ProviderError] = []
             while True:
-                if self._budget is not None and not request.model.scripted:
-                    call = replace(call, expected=await self._budget.expect(request))
                 attempt = len(errors) + 1
-                async with self._in_flight(call, attempt):
+                async with self._in_flight(asked, attempt) as call:
                     begun = time.monotonic()
                     result = await self._attempt(call, attempt=attempt)
                     seconds = time.monotonic() - begun
@@ -154,7 +150,7 @@ class LiteLLMClient:
                 await asyncio.sleep(wait_s)
 
     @asynccontextmanager
-    async def _in_flight(self, call: _Call, attempt: int) -> AsyncIterator[None]:
+    async def _in_flight(self, call: _Call, attempt: int) -> AsyncIterator[_Call]:
         """One of the provider's places, and the record that others see, until the attempt stands in the ledger."""
         async with AsyncExitStack() as held:
             limit = self._providers.get(call.model.provider)
@@ -162,11 +158,15 @@ class LiteLLMClient:
                 turn = (await loop_state()).turn(call.model.provider)
                 place = place_at(self._storage, call.model.provider, limit.concurrency, turn)
                 await held.enter_async_context(place)
-            if self._budget is not None and call.expected is not None:
-                await held.enter_async_context(self._budget.reserved(call.in_flight(attempt), call.expected))
-            elif not call.model.scripted:
+            if call.model.scripted:
+                yield call
+            elif self._budget is None:
                 held.enter_context(recorded(self._storage, call.in_flight(attempt)))
-            yield
+                yield call
+            else:
+                counted = await self._budget.count(call.request)
+                reserved = self._budget.reserved(call.in_flight(attempt), call.request, counted)
+                yield replace(call, expected=await held.enter_async_context(reserved))
 
     async def _attempt(self, call: _Call, *, attempt: int) -> Received | Trouble:
         begun = time.monotonic()

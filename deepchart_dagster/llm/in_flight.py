@@ -36,7 +36,7 @@ class CallInFlight(BaseModel):
     since: str
     timeout_s: float
     process: int
-    may_cost_usd: float = 0.0
+    may_cost_usd: float | None = 0.0
     may_take_tokens: int = 0
 
     def seconds(self, now: datetime | None = None) -> float:

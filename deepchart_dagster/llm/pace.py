@@ -1,9 +1,9 @@
 """How many calls a model has in flight: fewer when its provider is out of breath, more again when it answers.
 
 A refusal for lack of capacity (429, 503, 529) takes half a place away, so that a round of calls that were all
-refused halves the places, and one of which a tenth was refused loses a twentieth. An answer gives back a small
-part: a round of answers gives an eighth of what models.yaml allows. The two balance where a fifth is refused:
-up to there the provider is asked at full width, beyond that less, down to one call at a time.
+refused halves the places, and one of which a tenth was refused loses a twentieth. Answers give places back: a round
+of them doubles the places, or gives an eighth of what models.yaml allows if that is less. The two balance where a
+fifth is refused: up to there the provider is asked at full width, beyond that less, down to one call at a time.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Pace:
 
     def answered(self) -> None:
         self._silent_since = None
-        given = max(1.0, self.most * _GIVEN_BY_A_ROUND)
-        self._places = min(float(self.most), self._places + given / self._places)
+        given = max(1.0, self.most * _GIVEN_BY_A_ROUND) / self._places
+        self._places = min(float(self.most), self._places + min(1.0, given))
 
     def refused(self) -> None:
         now = time.monotonic()

@@ -167,10 +167,15 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def make_request(server: ChatServer) -> Callable[..., ChatRequest]:
-    """A request to the server; keyword arguments change the model or (text, parameters, repeat) the request."""
+    """A request to the server; keyword arguments change the model or (text, parameters, repeat, about) the request."""
 
     def make(
-        text: str = "What was revenue?", *, parameters: dict[str, Any] | None = None, repeat: int = 0, **model: Any
+        text: str = "What was revenue?",
+        *,
+        parameters: dict[str, Any] | None = None,
+        repeat: int = 0,
+        about: str = "",
+        **model: Any,
     ) -> ChatRequest:
         fields: dict[str, Any] = {
             "slug": "local",
@@ -186,6 +191,7 @@ def make_request(server: ChatServer) -> Callable[..., ChatRequest]:
             prompt_hash="p1",
             parameters=parameters or {},
             repeat=repeat,
+            about=about,
         )
 
     return make
