@@ -17,8 +17,8 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from deepchart_dagster.benchmark.model import Modality
-from deepchart_dagster.contexts import tokens
 from deepchart_dagster.contexts.model import ContextFile, ImageChunk, ModelContext
+from deepchart_dagster.contexts.tokens import TokenCounter, counter_of
 from deepchart_dagster.errors import ConfigurationError, MissingInputError
 from deepchart_dagster.llm.registry import ModelSpec
 
@@ -68,7 +68,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class ModelInput:
-    """What a model is given. Token counts are ours (contexts.tokens), not the provider's.
+    """What a model is given. Token counts are ours (contexts.tokens, ``tokenizer``), not the provider's.
 
     fixed_tokens     instructions, headers of the documents
     context_tokens   texts as given
@@ -82,6 +82,7 @@ class ModelInput:
     context_tokens: int
     picture_tokens: int
     budget_tokens: int
+    tokenizer: str
     cut: Cut
 
     @property
@@ -98,6 +99,7 @@ class ModelInput:
             "context_tokens": self.context_tokens,
             "picture_tokens": self.picture_tokens,
             "budget_tokens": self.budget_tokens,
+            "tokenizer": self.tokenizer,
             "cut": cut if self.cut else None,
         }
 
@@ -115,7 +117,11 @@ def chunk_cap(model: ModelSpec) -> int:
 
 def budget_identity(model: ModelSpec, modality: Modality) -> dict[str, JsonValue]:
     """Key parts: how much of a context this model is given."""
-    identity: dict[str, JsonValue] = {"version": BUDGET_VERSION, "tokens": budget_tokens(model)}
+    identity: dict[str, JsonValue] = {
+        "version": BUDGET_VERSION,
+        "tokens": budget_tokens(model),
+        "tokenizer": counter_of(model.litellm_model).name,
+    }
     return {**identity, "chunks": chunk_cap(model)} if modality is Modality.MULTIMODAL else identity
 
 
@@ -137,8 +143,9 @@ def fit_context(context: ModelContext, folder: Path, model: ModelSpec, fixed_tok
             f"input (80 % of a window of {model.context_window}).",
             remedy="Correct context_window in models.yaml, or leave this model out.",
         )
-    texts = [_read(file, folder) for file in context.files]
-    documents, used = _leading(texts, budget - fixed_tokens)
+    counter = counter_of(model.litellm_model)
+    texts = [_read(file, folder, counter) for file in context.files]
+    documents, used = _leading(texts, budget - fixed_tokens, counter)
     chunks = context.chunks[: chunk_cap(model)]
     return ModelInput(
         documents=documents,
@@ -147,6 +154,7 @@ def fit_context(context: ModelContext, folder: Path, model: ModelSpec, fixed_tok
         context_tokens=used,
         picture_tokens=sum(picture_tokens(chunk.width, chunk.height) for chunk in chunks),
         budget_tokens=budget,
+        tokenizer=counter.name,
         cut=_cut(texts, documents, used, n_chunks=len(context.chunks) - len(chunks)),
     )
 
@@ -167,7 +175,7 @@ class _Text:
         return InputDocument(title=self.file.title, document_id=self.file.document_id, name=self.file.name, text=text)
 
 
-def _read(file: ContextFile, folder: Path) -> _Text:
+def _read(file: ContextFile, folder: Path, counter: TokenCounter) -> _Text:
     path = folder / file.path
     try:
         text = path.read_bytes().decode("utf-8")  # line ends as they are
@@ -175,10 +183,10 @@ def _read(file: ContextFile, folder: Path) -> _Text:
         raise MissingInputError(
             f"the context file {path} is not there.", remedy="Materialise context_variants for this split again."
         ) from error
-    return _Text(file=file, text=text, tokens=tokens.count(text))
+    return _Text(file=file, text=text, tokens=counter.count(text))
 
 
-def _leading(texts: Sequence[_Text], room: int) -> tuple[tuple[InputDocument, ...], int]:
+def _leading(texts: Sequence[_Text], room: int, counter: TokenCounter) -> tuple[tuple[InputDocument, ...], int]:
     """The documents that fit into ``room`` tokens, the last one possibly in part, and the tokens they take."""
     documents: list[InputDocument] = []
     used = 0
@@ -187,10 +195,10 @@ def _leading(texts: Sequence[_Text], room: int) -> tuple[tuple[InputDocument, ..
             documents.append(text.document(text.text))
             used += text.tokens
             continue
-        part = tokens.head(text.text, room - used)
+        part = counter.head(text.text, room - used)
         if part.strip():
             documents.append(text.document(part))
-            used += tokens.count(part)
+            used += counter.count(part)
         break
     return tuple(documents), used
 

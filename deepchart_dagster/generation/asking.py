@@ -20,7 +20,7 @@ from deepchart_dagster.artifacts.files import write_json, write_text
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
-from deepchart_dagster.contexts import tokens
+from deepchart_dagster.contexts.tokens import TokenCounter
 from deepchart_dagster.errors import SandboxUnavailable
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.generation.answers import Code, extract_code
@@ -111,9 +111,9 @@ def intent_of(query: Query, code_type: CodeType) -> dict[str, JsonValue]:
     }
 
 
-def text_tokens(messages: Sequence[Message]) -> int:
+def text_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
     """Tokens of the texts of ``messages``, as contexts.tokens counts them."""
-    return sum(tokens.count(part.text) for message in messages for part in message.parts if isinstance(part, TextPart))
+    return sum(counter.count(part.text) for message in messages for part in message.parts if isinstance(part, TextPart))
 
 
 def write_messages(folder: Path, messages: Sequence[Message], given: Mapping[str, JsonValue]) -> None:

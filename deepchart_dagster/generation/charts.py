@@ -21,6 +21,7 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
+from deepchart_dagster.contexts.tokens import counter_of
 from deepchart_dagster.errors import StorageError, UpstreamError
 from deepchart_dagster.execution.images import png_size
 from deepchart_dagster.execution.model import Limits, ProgramRunner
@@ -124,7 +125,8 @@ class RenderedChartStage:
         asking = Asking(self.client, self.runner, self.limits, gates, stage=2, backend=backend)
         async with gates.calls:
             request = self.request(instance, model)
-            write_messages(folder, request.messages, {"fixed_tokens": text_tokens(request.messages)})
+            counted = text_tokens(request.messages, counter_of(model.litellm_model))
+            write_messages(folder, request.messages, {"fixed_tokens": counted})
             asked = await asking.ask(request, folder)
         attempt = await asking.run(asked)
         if isinstance(attempt.ended, Failure):

@@ -14,6 +14,7 @@ from deepchart_dagster.artifacts.canonical import canonical_json
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Instance, Split
 from deepchart_dagster.contexts.model_input import picture_tokens
+from deepchart_dagster.contexts.tokens import counter_of
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.generation.asking import messages_json, text_tokens
 from deepchart_dagster.generation.charts import RenderedChartStage
@@ -43,7 +44,7 @@ class Preview:
         return cls(
             messages=request.messages,
             prompt_hash=request.prompt_hash,
-            text_tokens=text_tokens(request.messages),
+            text_tokens=text_tokens(request.messages, counter_of(request.model.litellm_model)),
             n_pictures=len(pictures),
             picture_tokens=sum(picture_tokens(picture.width, picture.height) for picture in pictures),
             given=given,

@@ -26,6 +26,7 @@ from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.benchmark.state import NAMES, Side, find_part, invalidity, load_state
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext
 from deepchart_dagster.contexts.model_input import ModelInput, budget_identity, chunk_cap, fit_context
+from deepchart_dagster.contexts.tokens import counter_of
 from deepchart_dagster.errors import BenchmarkFormatError, MissingInputError, StorageError, UpstreamError
 from deepchart_dagster.execution.model import Limits, ProgramRunner
 from deepchart_dagster.generation.asking import (
@@ -90,7 +91,8 @@ class PredictedStateStage:
         intent = intent_of(instance.query, first_backend(instance.query))
         headers = [_shown(file.title, file.document_id, file.name, "") for file in context.files]
         lines = _chunk_rows(context.chunks[: chunk_cap(model)])
-        fixed = text_tokens(self.prompts.messages(_PROMPT, **intent, documents=headers, chunks=lines))
+        without = self.prompts.messages(_PROMPT, **intent, documents=headers, chunks=lines)
+        fixed = text_tokens(without, counter_of(model.litellm_model))
         given = fit_context(context, folder, model, fixed)
         documents = [_shown(item.title, item.document_id, item.name, item.text) for item in given.documents]
         texts = self.prompts.messages(_PROMPT, **intent, documents=documents, chunks=_chunk_rows(given.chunks))

@@ -147,8 +147,22 @@ def test_picture_tokens_grow_with_the_picture() -> None:
 
 
 def test_the_key_names_the_budget_that_counts() -> None:
-    assert budget_identity(model(1000), Modality.TEXT) == {"version": 1, "tokens": 800}
-    assert budget_identity(model(1000), Modality.MULTIMODAL) == {"version": 1, "tokens": 800, "chunks": 32}
+    text = {"version": 1, "tokens": 800, "tokenizer": "cl100k_base"}
+    assert budget_identity(model(1000), Modality.TEXT) == text
+    assert budget_identity(model(1000), Modality.MULTIMODAL) == {**text, "chunks": 32}
+    claude = model(1000).model_copy(update={"litellm_model": "anthropic/claude-opus-4-5"})
+    assert budget_identity(claude, Modality.TEXT)["tokenizer"] == "anthropic"
+
+
+def test_a_text_is_cut_by_the_models_own_tokenizer(tmp_path: Path) -> None:
+    context = context_of(tmp_path, {"a": "お誕生日おめでとう " * 500})
+    spec = model(1000).model_copy(update={"litellm_model": "deepseek/deepseek-chat"})
+    given_input = fit_context(context, tmp_path, spec, 300)
+    counter = tokens.TokenCounter("deepseek")
+    (document,) = given_input.documents
+    assert given_input.tokenizer == given_input.record()["tokenizer"] == "deepseek"
+    assert 495 <= given_input.context_tokens == counter.count(document.text) <= 500
+    assert given_input.cut.tokens == counter.count("お誕生日おめでとう " * 500) - given_input.context_tokens
 
 
 def test_instructions_that_fill_the_window_are_an_error_that_names_the_setting(tmp_path: Path) -> None:

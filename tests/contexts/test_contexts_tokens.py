@@ -46,3 +46,69 @@ def test_the_head_of_a_long_text_fills_its_room() -> None:
     text = "The balance sheet shows total assets of 352,755 million dollars. " * 4000
     head = tokens.head(text, 1000)
     assert 990 <= tokens.count(head) <= 1000
+
+
+# The models' own tokenizers
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("openai/gpt-5.2-2025-12-11", "o200k_base"),
+        ("azure/gpt-4o-mini", "o200k_base"),
+        ("openai/gpt-4-turbo", "cl100k_base"),
+        ("openai/a-model-of-ones-own", "cl100k_base"),
+        ("anthropic/claude-opus-4-5-20251101", "anthropic"),
+        ("anthropic/claude-3-haiku-20240307", "cl100k_base"),
+        ("openrouter/deepseek/deepseek-v3.2", "deepseek"),
+        ("deepseek/deepseek-chat", "deepseek"),
+        ("gemini/gemini-3-flash-preview", "cl100k_base"),
+        ("scripted/oracle", "cl100k_base"),
+    ],
+)
+def test_a_model_is_counted_by_its_own_tokenizer_where_there_is_one(model: str, name: str) -> None:
+    assert tokens.counter_of(model).name == name
+
+
+@pytest.mark.slow  # litellm takes seconds to import
+def test_the_choice_is_litellms() -> None:
+    import litellm
+    from litellm.utils import huggingface_tokenizer_kind
+
+    from deepchart_dagster.llm.registry import load_models
+    from deepchart_dagster.settings import DEFAULTS
+
+    for spec in load_models(DEFAULTS.models_file).values():
+        name = spec.litellm_model.partition("/")[2]
+        theirs = huggingface_tokenizer_kind(name)
+        ours = tokens.counter_of(spec.litellm_model)
+        if theirs in ("anthropic", "deepseek"):
+            assert ours.name == theirs, spec.slug
+        else:
+            assert ours.name in ("cl100k_base", "o200k_base"), spec.slug
+    text = "Net sales of $394,328 million, お誕生日おめでとう, antidisestablishmentarianism."
+    for model, name in (("gpt-4o", "o200k_base"), ("claude-opus-4-5-20251101", "anthropic")):
+        theirs_count = litellm.token_counter(model=model, text=text)
+        assert tokens.TokenCounter(name).count(text) == theirs_count
+
+
+@pytest.mark.parametrize("name", ["o200k_base", "anthropic", "deepseek"])
+def test_every_tokenizer_counts_words_and_numbers(name: str) -> None:
+    counter = tokens.TokenCounter(name)
+    assert counter.count("") == 0
+    assert counter.count("Hello world") == 2
+    text = "The balance sheet shows total assets of 352,755 million dollars. " * 3000
+    head = counter.head(text, 1000)
+    assert text.startswith(head)
+    assert 990 <= counter.count(head) <= 1000
+
+
+@pytest.mark.parametrize("name", ["anthropic", "deepseek"])
+@given(text=st.text(max_size=80), limit=st.integers(0, 30))
+def test_a_head_by_a_shipped_tokenizer_never_takes_more(name: str, text: str, limit: int) -> None:
+    counter = tokens.TokenCounter(name)
+    head = counter.head(text, limit)
+    assert text.startswith(head)
+    assert counter.count(head) <= limit
+    if counter.count(text) <= limit:
+        assert head == text
