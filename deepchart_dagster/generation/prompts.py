@@ -7,8 +7,13 @@ every prompt is part of the key of what was made with it.
 |---------------------------------|-------------------------------------------------------------------------------|
 | stage1                          | chart_type, chart_purpose, chart_layout, documents, chunks, data              |
 | stage2                          | code_type, chart_type, chart_purpose, chart_layout, json_data                 |
-| rubric_<aspect>                 | gen_parameter (JSON: chart_type, chart_purpose, chart_layout), avoid          |
-| judge                           | question                                                                      |
+| rubric_<aspect>                 | gen_parameter (JSON: chart_type, chart_purpose, chart_layout), avoid, image   |
+| judge                           | question, image                                                               |
+
+The published harness's set is taken as it stands, ``--prompts <clone>/eval/prompts``, under its own file names
+(``PUBLISHED_NAMES``). A text without ``{{ name }}`` and ``{% … %}`` in which one of its variables stands in single
+braces is filled as ``str.format`` fills it (``{question}``, ``{{`` for a brace): the published rubric and judge
+prompts are such. ``image`` says that the picture is attached.
 
 ``chart_type`` and ``chart_layout`` may be None: our prompts then leave their line out. ``avoid`` lists questions of an
 earlier rubric that did not hold. ``documents`` are mappings {title, document_id, name, text}, ``chunks`` {index,
@@ -32,11 +37,13 @@ line, and in stage 2 the JSON is everything after the line ``Data (JSON):``.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
+from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -55,10 +62,21 @@ PROMPT_NAMES = (
     "judge",
 )
 
+# name -> where the published harness keeps its own, below eval/prompts.
+PUBLISHED_NAMES = {
+    "stage1": "stage1_extract.yaml",
+    "stage2": "stage2_visualize.yaml",
+    "rubric_instruction_compliance": "vlm_eval/ic.yaml",
+    "rubric_data_mapping_topology": "vlm_eval/dm.yaml",
+    "rubric_presentation_quality": "vlm_eval/pq.yaml",
+    "judge": "vlm_eval/ask_vlm.yaml",
+}
+
 # Part of every prompt's hash: bumped when the same file begins to give other messages (layout of a context).
 PROMPT_VERSION = 1
 
 _MINIMUM_FENCE = 4
+_ATTACHED = "(the chart is attached as a picture)"
 
 
 class _PromptFile(BaseModel):
@@ -68,14 +86,20 @@ class _PromptFile(BaseModel):
     user: str = Field(min_length=1)
 
 
+class Text(Protocol):
+    """A template of one message."""
+
+    def render(self, **variables: object) -> str: ...
+
+
 @dataclass(frozen=True)
 class Prompt:
     """One compiled prompt. ``source`` is the file's text, ``path`` where it came from (for messages)."""
 
     path: Path
     source: str
-    system: Template
-    user: Template
+    system: Text
+    user: Text
 
     @property
     def hash(self) -> str:
@@ -106,6 +130,8 @@ class PromptSet:
         prompt = self._prompt(name)
         if name == "stage1":
             variables = _with_context(variables)
+        elif name != "stage2":
+            variables = {"image": _ATTACHED, **variables}
         system = _render(prompt, prompt.system, variables).strip()
         user = Message.text("user", _render(prompt, prompt.user, variables).strip())
         return (Message.text("system", system), user) if system else (user,)
@@ -155,8 +181,10 @@ def _with_context(variables: Mapping[str, object]) -> dict[str, object]:
 
 
 def _paths(folder: Path) -> dict[str, Path]:
-    found = {name: folder / f"{name}.yaml" for name in PROMPT_NAMES}
-    return {name: path for name, path in found.items() if path.is_file()}
+    """name -> its file in ``folder``, under our name or the published one."""
+    places = {name: (folder / f"{name}.yaml", folder / PUBLISHED_NAMES[name]) for name in PROMPT_NAMES}
+    found = {name: next((path for path in paths if path.is_file()), None) for name, paths in places.items()}
+    return {name: path for name, path in found.items() if path is not None}
 
 
 def _users_paths(folder: Path) -> dict[str, Path]:
@@ -165,7 +193,10 @@ def _users_paths(folder: Path) -> dict[str, Path]:
     paths = _paths(folder)
     if not paths:
         wanted = ", ".join(f"{name}.yaml" for name in PROMPT_NAMES)
-        raise ConfigurationError(f"{folder} has no prompt file.", remedy=f"Any of these can be replaced: {wanted}.")
+        raise ConfigurationError(
+            f"{folder} has no prompt file.",
+            remedy=f"Any of these can be replaced: {wanted}; of a clone of the published benchmark, name eval/prompts.",
+        )
     return paths
 
 
@@ -185,7 +216,31 @@ _ENVIRONMENT = ImmutableSandboxedEnvironment(
 )
 
 
-def _compile(path: Path, text: str) -> Template:
+_JINJA = re.compile(r"\{\{-?\s*[A-Za-z_]|\{%")
+_VARIABLES = ("gen_parameter", "question", "image", "data", "json_data", "code_type", "chart_type", "chart_purpose")
+_IN_SINGLE_BRACES = re.compile(r"\{(?:" + "|".join((*_VARIABLES, "chart_layout")) + r")\}")
+
+
+class _Plain(string.Formatter):
+    """``str.format`` for names alone: no attributes, no items of what they stand for."""
+
+    def get_field(self, field_name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[object, str]:
+        if field_name not in kwargs:
+            raise TemplateError(f"{field_name!r} is undefined")
+        return _shown(kwargs[field_name]), field_name
+
+
+@dataclass(frozen=True)
+class _Formatted:
+    text: str
+
+    def render(self, **variables: object) -> str:
+        return _Plain().vformat(self.text, (), variables)
+
+
+def _compile(path: Path, text: str) -> Text:
+    if not _JINJA.search(text) and _IN_SINGLE_BRACES.search(text):
+        return _format(path, text)
     try:
         return _ENVIRONMENT.from_string(text)
     except TemplateSyntaxError as error:
@@ -195,7 +250,18 @@ def _compile(path: Path, text: str) -> Template:
         ) from error
 
 
-def _render(prompt: Prompt, template: Template, variables: Mapping[str, object]) -> str:
+def _format(path: Path, text: str) -> _Formatted:
+    try:
+        list(string.Formatter().parse(text))
+    except ValueError as error:
+        raise ConfigurationError(
+            f"the prompt {path} is no valid template: {error}.",
+            remedy="Placeholders are written as {name}, a brace as {{.",
+        ) from error
+    return _Formatted(text)
+
+
+def _render(prompt: Prompt, template: Text, variables: Mapping[str, object]) -> str:
     try:
         return template.render(**variables)
     except TemplateError as error:

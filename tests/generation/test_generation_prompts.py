@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,7 +130,7 @@ def test_a_file_that_is_no_prompt_is_named_with_the_place(tmp_path: Path, text: 
 
 def test_an_unknown_placeholder_is_named_with_those_there_are(tmp_path: Path) -> None:
     prompts = PromptSet.load(write(tmp_path, judge="user: '{{ query }}'\n"))
-    with pytest.raises(ConfigurationError, match=r"judge\.yaml.*'query' is undefined.*may be: question"):
+    with pytest.raises(ConfigurationError, match=r"judge\.yaml.*'query' is undefined.*may be: image, question"):
         prompts.messages("judge", question="Is it?")
 
 
@@ -161,3 +163,58 @@ def test_our_prompts_take_no_line_from_the_papers() -> None:
         mine = path.read_text(encoding="utf-8").split()
         shared = {tuple(mine[at : at + 8]) for at in range(len(mine))} & theirs
         assert shared == set(), path.name
+
+
+# The published layout: its file names, Jinja in the generation prompts, str.format in those of vlm_eval
+
+
+def published_set(folder: Path) -> Path:
+    """A set in the published layout, in words of ours."""
+    (folder / "vlm_eval").mkdir(parents=True)
+    texts = {
+        "stage1_extract.yaml": ('Write {"src_data": "as read"}.', "{{ chart_type }}|{{ chart_layout }}|{{ data }}"),
+        "stage2_visualize.yaml": ("Draw.", "{{ code_type }} {{ chart_purpose }} {{ json_data }}"),
+        "vlm_eval/ic.yaml": ("Ask.", "Rules {gen_parameter} seen in {image}"),
+        "vlm_eval/dm.yaml": ("Ask.", 'Topology {gen_parameter}, answer as {{"q1": …}}'),
+        "vlm_eval/ask_vlm.yaml": ("Look.", "{question} {image}"),
+    }
+    for name, (system, user) in texts.items():
+        (folder / name).write_text(yaml.safe_dump({"system": system, "user": user}), encoding="utf-8")
+    return folder
+
+
+def test_a_published_set_is_taken_as_it_stands(tmp_path: Path, ours: PromptSet) -> None:
+    theirs = PromptSet.load(published_set(tmp_path / "prompts"))
+    document = {"title": "T", "document_id": "d", "name": "n.md", "text": "Net sales 7"}
+    intent = {"chart_type": None, "chart_purpose": "p", "chart_layout": "xy"}
+    system, user = texts(theirs, "stage1", **intent, documents=[document], chunks=[])
+    assert system == 'Write {"src_data": "as read"}.'
+    assert user.startswith("|xy|### Document 1: T [d] (n.md)")
+    assert texts(theirs, "judge", question="Is {it} so?")[1] == "Is {it} so? (the chart is attached as a picture)"
+    parameter = '{"chart_type": "bar"}'
+    rubric = texts(theirs, "rubric_instruction_compliance", gen_parameter=parameter, avoid=[])[1]
+    assert rubric == 'Rules {"chart_type": "bar"} seen in (the chart is attached as a picture)'
+    topology = texts(theirs, "rubric_data_mapping_topology", gen_parameter=parameter, avoid=[])[1]
+    assert topology == 'Topology {"chart_type": "bar"}, answer as {"q1": …}'
+    assert theirs.hash("stage1") != ours.hash("stage1")
+    assert theirs.hash("rubric_presentation_quality") == ours.hash("rubric_presentation_quality")
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        ("{question} {question.__class__}", "'question.__class__' is undefined"),
+        ("{question} {other}", "'other' is undefined"),
+        ("{question} {0}", "'0' is undefined"),
+    ],
+)
+def test_a_formatted_prompt_knows_its_variables_alone(tmp_path: Path, user: str, said: str) -> None:
+    (tmp_path / "judge.yaml").write_text(yaml.safe_dump({"user": user}), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=re.escape(said)):
+        PromptSet.load(tmp_path).messages("judge", question="Is it so?")
+
+
+def test_a_formatted_prompt_with_a_lone_brace_is_named(tmp_path: Path) -> None:
+    (tmp_path / "judge.yaml").write_text(yaml.safe_dump({"user": "{question} }"}), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"judge\.yaml is no valid template"):
+        PromptSet.load(tmp_path)
