@@ -64,10 +64,13 @@ def materialized(
 
 def _counts(summary: StepSummary) -> dict[str, dg.MetadataValue]:
     counts = ("n_total", "n_computed", "n_reused", "n_ok", "n_failed", "n_error", "n_not_applicable")
-    spent = {"calls": summary.observed("calls"), "price_usd": summary.observed("price_usd")}
+    # A sum that leaves out unknown prices would pass for the price.
+    unknown = summary.unknown("price_usd")
+    price = "price_usd" if not unknown else "price_usd_where_known"
+    spent = {"calls": summary.observed("calls"), price: summary.observed("price_usd"), "price_unknown": unknown}
     return {
         **{name: dg.MetadataValue.int(getattr(summary, name)) for name in counts},
-        **{name: dg.MetadataValue.float(value) for name, value in spent.items() if value},
+        **{name: dg.MetadataValue.float(float(value)) for name, value in spent.items() if value},
         "step_seconds": dg.MetadataValue.float(summary.seconds),
     }
 

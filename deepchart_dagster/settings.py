@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -62,6 +63,21 @@ class Settings(BaseModel):
     call_attempts: int = Field(
         default=6, ge=1, le=20, description="attempts at a model call before it is an error of ours"
     )
+    max_cost: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="US dollars that model calls may cost; the call that would exceed them is not made",
+    )
+    max_tokens: int | None = Field(
+        default=None, gt=0, description="tokens, in and out, that model calls may take; as for max_cost"
+    )
+    budget_since: str = Field(
+        default="",
+        description="the moment from which calls count for max_cost and max_tokens, as in 2026-11-30T08:00+01:00; "
+        "empty: from the first one in the storage",
+    )
+    only_errors: bool = Field(default=False, description="steps try again what is in error and leave the rest as it is")
     stage1_timeout_s: float = Field(
         default=60.0,
         gt=0,
@@ -127,6 +143,19 @@ class Settings(BaseModel):
         allow_inf_nan=False,
         description="seconds that the server may take for a page",
     )
+
+    @field_validator("budget_since")
+    @classmethod
+    def _a_moment(cls, text: str) -> str:
+        """In UTC, as results and the ledger write it; a moment without a zone is UTC."""
+        if not text:
+            return ""
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            raise ValueError("must be a moment as in 2026-11-30T08:00+01:00") from None
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
     @field_validator("vl_server_url")
     @classmethod

@@ -20,7 +20,7 @@ from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.benchmark.subset import Selection
 from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.execution.model import Limits
-from deepchart_dagster.llm.registry import JudgesFile, ModelSpec, load_judges, load_models
+from deepchart_dagster.llm.registry import JudgesFile, ModelSpec, load_judges, load_models, load_providers
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.generation.preview import Preview
     from deepchart_dagster.generation.prompts import PromptSet
     from deepchart_dagster.generation.states import PredictedStateStage
+    from deepchart_dagster.llm.budget import Limits as BudgetLimits
     from deepchart_dagster.llm.client import LiteLLMClient
     from deepchart_dagster.scoring.context_checks import ContextChecks
     from deepchart_dagster.scoring.execution import ExecutionStage
@@ -66,7 +67,7 @@ class Workbench:
 
     @cached_property
     def artifacts(self) -> ArtifactStore:
-        return ArtifactStore(self.settings.storage)
+        return ArtifactStore(self.settings.storage, only_errors=self.settings.only_errors)
 
     @cached_property
     def evidence(self) -> EvidenceStore:
@@ -103,7 +104,19 @@ class Workbench:
         from deepchart_dagster.llm.client import LiteLLMClient
         from deepchart_dagster.llm.retry import RetryPolicy
 
-        return LiteLLMClient(self.settings.storage, retry=RetryPolicy(attempts=self.settings.call_attempts))
+        return LiteLLMClient(
+            self.settings.storage,
+            retry=RetryPolicy(attempts=self.settings.call_attempts),
+            providers=load_providers(self.settings.models_file),
+            limits=self.budget,
+        )
+
+    @property
+    def budget(self) -> BudgetLimits:
+        from deepchart_dagster.llm.budget import Limits as BudgetLimits
+
+        settings = self.settings
+        return BudgetLimits(settings.max_cost, settings.max_tokens, settings.budget_since)
 
     @cached_property
     def runner(self) -> LocalRunner:

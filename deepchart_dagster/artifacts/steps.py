@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import remove_leftovers
 from deepchart_dagster.artifacts.interrupts import in_thread, run_until_done
@@ -26,6 +28,7 @@ from deepchart_dagster.artifacts.results import (
     utc_now,
 )
 from deepchart_dagster.artifacts.store import (
+    RESULT_NAME,
     ArtifactStore,
     Manifest,
     hash_outputs,
@@ -97,9 +100,15 @@ class StepSummary:
 
     def observed(self, name: str) -> float:
         """Sum of a numeric observation over the instances computed now (reused ones cost nothing now)."""
-        return sum(
-            _number(result.observations.get(name)) for result in self.results if result.uid in self.computed_uids
-        )
+        return sum(_number(value) for value in self._observations(name))
+
+    def unknown(self, name: str) -> int:
+        """In how many of these instances the observation was made and its value is not known (a price, say)."""
+        return sum(value is None for value in self._observations(name))
+
+    def _observations(self, name: str) -> list[JsonValue]:
+        computed = (result for result in self.results if result.uid in self.computed_uids)
+        return [result.observations[name] for result in computed if name in result.observations]
 
     computed_uids: frozenset[str] = field(repr=False, default=frozenset())
 
@@ -124,7 +133,7 @@ def run_step(
     begun = time.monotonic()
     with store.lock(step.asset, () if step.shared else step.partition):
         remove_leftovers(store.folder(step.asset, step.scope, "x").parent)
-        done = run_until_done(_run_all(store, step, works, concurrency, progress))
+        done = run_until_done(_run_all(store, step, _tried_before(store, step, works), concurrency, progress))
         results = tuple(result for result, _ in done)
         manifest = store.write_manifest(step.asset, step.partition, results)
     fresh = frozenset(result.uid for result, is_new in done if is_new)
@@ -152,7 +161,7 @@ async def _run_all(
     async def one(work: Work) -> tuple[InstanceResult, bool]:
         nonlocal finished
         async with gate:
-            stored = await asyncio.to_thread(reusable, store, step, work)
+            stored = await asyncio.to_thread(_stored, store, step, work)
             outcome = (stored, False) if stored else (await _compute(store, step, work), True)
         finished += 1
         if progress:
@@ -167,6 +176,25 @@ async def _run_all(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
+
+
+def _stored(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | None:
+    """What stands for ``work``, or None where it is to be computed: where only errors are tried again, every other
+    result stands as it is."""
+    if store.only_errors:
+        try:
+            result = store.read(step.asset, step.scope, work.uid)
+        except StorageError:
+            return None  # a damaged result is made again
+        return result if result is not None and not result.is_error else None
+    return reusable(store, step, work)
+
+
+def _tried_before(store: ArtifactStore, step: Step, works: Sequence[Work]) -> list[Work]:
+    """Where only errors are tried again, what has never been computed is left for another run."""
+    if not store.only_errors:
+        return list(works)
+    return [work for work in works if (store.folder(step.asset, step.scope, work.uid) / RESULT_NAME).exists()]
 
 
 def reusable(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | None:

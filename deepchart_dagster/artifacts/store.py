@@ -53,9 +53,13 @@ class Manifest:
 
 @dataclass(frozen=True)
 class ArtifactStore:
-    """The files of one storage root. Cheap to make; holds no state."""
+    """The files of one storage root. Cheap to make; holds no state.
+
+    only_errors   steps try again what is in error and leave every other result as it is, stale ones included
+    """
 
     root: Path
+    only_errors: bool = False
 
     def folder(self, asset: str, scope: tuple[str, ...], uid: str) -> Path:
         return self._scope_folder(asset, scope) / path_segment(uid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from deepchart_dagster.artifacts.results import utc_now
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, note, workbench
 from deepchart_dagster.cli.pipeline import (
@@ -18,9 +19,10 @@ from deepchart_dagster.cli.pipeline import (
     sort_by_state,
 )
 from deepchart_dagster.cli.runs import RunOutcome, Runs
-from deepchart_dagster.errors import UsageError
+from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKind
 from deepchart_dagster.lineage.status import State
+from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.workbench import Workbench
 
 BEHIND = frozenset({State.STALE, State.MISSING, State.PARTIAL, State.FAILED})
@@ -33,7 +35,9 @@ IN_ERROR = frozenset({State.PARTIAL, State.FAILED})
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Documents; default: all registered.")
 @click.option("--stale-only", is_flag=True, help="Only partitions that are stale, missing, partial or failed.")
-@click.option("--retry-errors", is_flag=True, help="Only partitions with instances in error.")
+@click.option("--retry-errors", is_flag=True, help="Only instances in error; everything else is left as it is.")
+@click.option("--max-cost", type=float, metavar="USD", help="What the calls of this command may cost, at most.")
+@click.option("--max-tokens", type=int, metavar="N", help="Tokens that its calls may take, in and out.")
 @common_options
 def command(
     selection: str,
@@ -42,18 +46,22 @@ def command(
     documents: tuple[str, ...],
     stale_only: bool,
     retry_errors: bool,
+    max_cost: float | None,
+    max_tokens: int | None,
     storage: str | None,
     as_json: bool,
 ) -> None:
     """Materialise assets for partitions. SELECTION: names with commas between them, or Dagster's own
     syntax: `predicted_states+` (and what is made from it), `group:scores`, `*`.
 
-    Only what changed is computed; errors are tried again, failures are not.
+    Only what changed is computed; errors are tried again, failures are not. A budget stops before the call that would
+    exceed it; what is answered by then is kept.
 
     \b
     Example: deepchart materialize "predicted_states+" --model oracle --split finance-normal
     """
-    with workbench(storage) as bench:
+    budget = budget_settings(max_cost, max_tokens)
+    with workbench(storage, only_errors=retry_errors or None, **budget) as bench:
         runs = Runs(bench.settings)
         known = [document.id for document in bench.documents.list()]
         runs.sync_models(bench.models)
@@ -66,6 +74,7 @@ def command(
         )
         _check_models(assets, scope, bench)
         _check_judges(assets, bench)
+        _check_prices(assets, scope, bench)
         groups = applicable_groups(bench, run_groups(assets, scope), scope)
         if not groups:
             raise nothing_to_do(bench, assets, scope)
@@ -74,6 +83,7 @@ def command(
             chosen = sort_by_state(bench, groups, scope, IN_ERROR if retry_errors else BEHIND)
             groups, outcome.rows = list(chosen.behind), list(chosen.fresh)
         done = run_all(runs, groups, announce)
+        note_budget(bench)
     outcome.rows += done.rows
     outcome.failures += done.failures
     emit(as_json, {**outcome_json(outcome), **_published(bench, outcome)}, outcome_text(outcome))
@@ -96,6 +106,49 @@ def _check_judges(assets: list[str], bench: Workbench) -> None:
         for benchmark in bench.library.names():
             bench.judges.judge_for(benchmark, bench.settings.judge)
             bench.judges.writer_for(benchmark, bench.settings.rubric_writer)
+
+
+def budget_settings(max_cost: float | None, max_tokens: int | None) -> dict[str, object]:
+    """Limits given with a command count from now on; those of the environment say themselves from when."""
+    given: dict[str, object] = {"max_cost": max_cost, "max_tokens": max_tokens}
+    return {**given, "budget_since": utc_now()} if max_cost is not None or max_tokens is not None else given
+
+
+def _check_prices(assets: list[str], scope: Scope, bench: Workbench) -> None:
+    """A budget of money needs prices: known before any call is made."""
+    if bench.settings.max_cost is None:
+        return
+    asked: list[ModelSpec] = []
+    if {"predicted_states", "rendered_charts"} & set(assets):
+        asked += [bench.model(slug) for slug in scope.models]
+    for name in bench.library.names():
+        if {"rubrics", "visual_accuracy"} & set(assets):
+            asked.append(bench.judges.judge_for(name, bench.settings.judge))
+        if "rubrics" in assets:
+            asked += [bench.judges.writer_for(name, bench.settings.rubric_writer), bench.judges.judge_for(name)]
+    unpriced = sorted({model.slug for model in asked if not model.prices.known})
+    if unpriced:
+        raise ConfigurationError(
+            f"the price of {', '.join(unpriced)} is unknown, so no call can be held within "
+            f"{bench.settings.max_cost:g} US dollars.",
+            remedy="Fill in prices in models.yaml or judges.yaml, or use --max-tokens (DEEPCHART_MAX_TOKENS).",
+        )
+
+
+def note_budget(bench: Workbench) -> None:
+    """What was spent of a budget, on stderr."""
+    from deepchart_dagster.llm.budget import spent
+
+    limits = bench.budget
+    if not limits:
+        return
+    taken = spent(bench.settings.storage, limits.since)
+    allowed = [
+        *([f"{limits.max_cost:g} US dollars"] if limits.max_cost is not None else []),
+        *([f"{limits.max_tokens:,} tokens"] if limits.max_tokens is not None else []),
+    ]
+    unknown = f", {taken.unknown} calls at a price that is not known" if taken.unknown else ""
+    note(f"budget: {taken.cost:.4f} US dollars and {taken.tokens:,} tokens taken{unknown}, of {', '.join(allowed)}")
 
 
 def announce(group: RunGroup, result: RunOutcome) -> None:

@@ -7,6 +7,7 @@ import click
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.lineage.status import Cell, State, read_status
+from deepchart_dagster.llm.in_flight import calls_in_flight
 
 
 @click.command("status", short_help="What is fresh, stale, missing, failed.")
@@ -14,7 +15,8 @@ from deepchart_dagster.lineage.status import Cell, State, read_status
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
 @common_options
 def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool) -> None:
-    """Model × split × stage: fresh, stale, missing, partial, failed, error counts. Reads files only.
+    """Model × split × stage: fresh, stale, missing, partial, failed, error counts, and model calls in flight, of which
+    the oldest is named. Reads files only.
 
     \b
     Example: deepchart status --model oracle --split finance-normal
@@ -26,7 +28,11 @@ def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | Non
     text = _table([cell for cell in cells if cell.key.model not in untouched])
     if untouched:
         text += f"\nNever run, left out here: {', '.join(untouched)}; --model NAME shows one, --json shows all."
-    emit(as_json, {"cells": [cell.as_json() for cell in cells]}, text)
+    calls = calls_in_flight(bench.settings.storage)
+    if calls:
+        text += f"\n{len(calls)} calls in flight; the oldest: {calls[0].in_words()}"
+    flying = {"n": len(calls), "oldest": calls[0].as_json() if calls else None}
+    emit(as_json, {"cells": [cell.as_json() for cell in cells], "calls_in_flight": flying}, text)
 
 
 def _untouched(cells: list[Cell]) -> list[str]:

@@ -100,7 +100,7 @@ class Budget:
         call costs."""
         self._raise_if_reached()
         model = request.model
-        if self.limits.max_cost is not None and price_usd(model.prices, Usage(1, 1)) is None:
+        if self.limits.max_cost is not None and not model.prices.known:
             raise BudgetReached(
                 f"{model.slug}: its price is unknown, so nobody can say whether a call keeps within "
                 f"{self.limits.max_cost:g} US dollars: it was not made.",

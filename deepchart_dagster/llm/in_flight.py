@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.artifacts.files import write_bytes
@@ -41,6 +41,10 @@ class CallInFlight(BaseModel):
 
     def seconds(self, now: datetime | None = None) -> float:
         return ((now or datetime.now(UTC)) - datetime.fromisoformat(self.since)).total_seconds()
+
+    def as_json(self) -> dict[str, JsonValue]:
+        named = {"model", "purpose", "about", "attempt", "since", "timeout_s", "process", "key"}
+        return {**self.model_dump(include=named), "seconds": round(self.seconds(), 1)}
 
     def in_words(self) -> str:
         what = f"{self.model} {self.purpose}{f' {self.about}' if self.about else ''}"

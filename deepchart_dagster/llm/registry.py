@@ -40,6 +40,10 @@ class Prices(BaseModel):
     input_per_million: float | None = Field(default=None, ge=0)
     output_per_million: float | None = Field(default=None, ge=0)
 
+    @property
+    def known(self) -> bool:
+        return self.input_per_million is not None and self.output_per_million is not None
+
 
 class ModelSpec(BaseModel):
     """One entry of models.yaml or judges.yaml.

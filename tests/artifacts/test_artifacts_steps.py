@@ -344,3 +344,36 @@ def test_half_a_surrogate_pair_in_a_key_leaves_the_instance_reusable(store: Arti
     stage = Counter()
     run_step(store, STEP, [stage.work("a", content="\ud800")])
     assert run_step(store, STEP, [stage.work("a", content="\ud800")]).n_reused == 1
+
+
+def test_where_only_errors_are_tried_again_every_other_result_stands(store: ArtifactStore) -> None:
+    stage = Counter()
+    run_step(store, STEP, [stage.work("a"), stage.work("b", outcome=ProviderTimeout("late")), stage.work("c")])
+    stage.computed.clear()
+    again = ArtifactStore(store.root, only_errors=True)
+    works = [stage.work("a", content="other"), stage.work("b", content="other"), stage.work("c"), stage.work("new")]
+    summary = run_step(again, STEP, works)
+    assert stage.computed == ["b"], "neither what is stale nor what was never computed"
+    assert (summary.n_total, summary.n_computed, summary.n_reused, summary.n_error) == (3, 1, 2, 0)
+    manifest = store.read_manifest(STEP.asset, STEP.partition)
+    assert manifest is not None
+    keys = {row["uid"]: row["input_key"] for row in manifest.rows}
+    assert keys["a"] == stage.work("a").key.digest, "stale, and the manifest says of what it was made"
+    stage.computed.clear()
+    run_step(store, STEP, works)
+    assert stage.computed == ["a", "new"], "a run without the option does the rest"
+
+
+def test_where_only_errors_are_tried_again_failures_are_not(store: ArtifactStore) -> None:
+    stage = Counter()
+    run_step(store, STEP, [stage.work("a", outcome=Outcome.failed("no_code", "nothing"))])
+    again = run_step(ArtifactStore(store.root, only_errors=True), STEP, [stage.work("a")])
+    assert (stage.computed, again.n_failed) == (["a"], 1)
+
+
+def test_a_price_that_is_not_known_is_counted_and_not_taken_for_nothing(store: ArtifactStore) -> None:
+    stage = Counter()
+    unpriced = Outcome(observations={"calls": 1, "price_usd": None})
+    summary = run_step(store, STEP, [stage.work("a"), stage.work("b", outcome=unpriced)])
+    assert (summary.observed("price_usd"), summary.unknown("price_usd")) == (0.5, 1)
+    assert run_step(store, STEP, [stage.work("a"), stage.work("b")]).unknown("price_usd") == 0
