@@ -16,6 +16,7 @@ _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 _VALUE = re.compile(
     rf"[($€£¥+\-−–]*(?:{_DIGITS})(?:[eE][+\-−]?\d+)?[KMBTkx×]?[)%]*(?:±(?:{_DIGITS})%?)?(?:\s?\([a-z]\)|[*†‡]+)?"
 )
+_RANGE_OF_TWO = re.compile(r"\d+(?:\.\d+)?%[-–—]\d+(?:\.\d+)?%|(?:19|20)\d\d[-–—](?:19|20)\d\d")
 _NIL = re.compile(r"[$€£¥]?\(?(?:[—–\-−]{1,2}|N/?A|n/a|NM|nm)\)?%?")
 _YEAR = re.compile(r"(?:FY)?(?:19[5-9]\d|20\d\d)")
 _RANGE = frozenset("-–—−")
@@ -136,8 +137,8 @@ class Row:
 
 @lru_cache(maxsize=8192)  # asked several times of every word
 def is_value(text: str) -> bool:
-    """Whether a token can stand in a table's value column: a number with its signs, or a sign for nil."""
-    return _VALUE.fullmatch(text) is not None or _NIL.fullmatch(text) is not None
+    """Whether a token can stand in a table's value column: a number with its signs, a range, or a sign for nil."""
+    return any(kind.fullmatch(text) for kind in (_VALUE, _NIL, _RANGE_OF_TWO))
 
 
 def numbers_in(text: str) -> list[str]:

@@ -10,8 +10,9 @@ from contexts_vl_server import MODEL, VlServer, completion, vl_server
 
 from deepchart_dagster.contexts.engines import EngineConfig, UnreadablePageError, choose_reader, rapidocr_installed
 from deepchart_dagster.contexts.engines.base import BlockReader, EngineUnavailableError
-from deepchart_dagster.contexts.engines.vl_lines import Block, lines_of, table_html
+from deepchart_dagster.contexts.engines.vl_lines import Block, lines_of
 from deepchart_dagster.contexts.engines.vl_server import API_KEY_VARIABLE, answer_fault, check_server
+from deepchart_dagster.contexts.engines.vl_tables import table_html
 from deepchart_dagster.contexts.words import Word
 
 PAGE = (0.0, 0.0, 612.0, 792.0)
@@ -136,4 +137,30 @@ def test_titles_paragraphs_and_pages_read_as_one_block() -> None:
     assert [line.markdown for line in lines_of([Block("ocr", "Cash 1\nDebt 2 < 3", PAGE)], [])] == [
         "Cash 1",
         "Debt 2 &lt; 3",
+    ]
+
+
+def test_tables_inside_a_page_read_as_one_block_are_lines_of_their_own() -> None:
+    text = (
+        "CONSOLIDATED BALANCE SHEETS\n(In millions)\n"
+        "<table><tr><td>Cash</td><td>23,646</td></tr></table>\n"
+        "See notes.\n"
+        "| | 2022 | 2021 |\n|---|---:|---:|\n| Net income | 99,803 | (5) |\n\n"
+        "| alone |\n"
+        "<fcel>Units<fcel>2020<lcel><nl><fcel>Sold<fcel>1,234<ecel><nl>"
+    )
+    lines = lines_of([Block("ocr", text, PAGE)], [])
+    assert [line.markdown for line in lines] == [
+        "CONSOLIDATED BALANCE SHEETS",
+        "(In millions)",
+        "<table><tr><td>Cash</td><td>23,646</td></tr></table>",
+        "See notes.",
+        "<table><tr><th></th><th>2022</th><th>2021</th></tr>"
+        "<tr><td>Net income</td><td>99,803</td><td>(5)</td></tr></table>",
+        "| alone |",
+        '<table><tr><td>Units</td><td colspan="2">2020</td></tr><tr><td>Sold</td><td>1,234</td><td></td></tr></table>',
+    ]
+    assert [line.is_table for line in lines] == [False, False, True, False, True, False, True]
+    assert [number.text for line in lines for number in line.numbers] == [
+        *("23,646", "2022", "2021", "99,803", "5", "2020", "1,234"),
     ]

@@ -11,6 +11,7 @@ import yaml
 
 from deepchart_dagster.contexts.engines.base import EngineUnavailableError
 from deepchart_dagster.contexts.engines.config import PADDLEOCR, EngineConfig
+from deepchart_dagster.contexts.engines.dashes import with_dashes
 from deepchart_dagster.contexts.engines.drawing import draw
 from deepchart_dagster.contexts.engines.rapid import ocr_words
 from deepchart_dagster.contexts.pdf import PdfPage
@@ -59,7 +60,7 @@ class PaddleOcrReader:
         words: list[Word] = []
         for found in self._engine.predict(drawn.pixels):
             words += ocr_words(found["rec_polys"], found["rec_texts"], drawn.points_per_pixel)
-        return words
+        return with_dashes(words, drawn)
 
 
 def import_paddleocr(*, may_download: bool = False) -> Any:

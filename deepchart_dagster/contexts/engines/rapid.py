@@ -9,8 +9,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
 
-from deepchart_dagster.contexts.engines.base import EngineUnavailableError
+from deepchart_dagster.contexts.engines.base import EngineUnavailableError, UnreadablePageError
 from deepchart_dagster.contexts.engines.config import RAPIDOCR, EngineConfig
+from deepchart_dagster.contexts.engines.dashes import with_dashes
 from deepchart_dagster.contexts.engines.drawing import draw
 from deepchart_dagster.contexts.leveling import leveled, skew
 from deepchart_dagster.contexts.pdf import PdfPage
@@ -47,10 +48,17 @@ class RapidOcrReader:
     def words(self, page: PdfPage) -> list[Word]:
         self.load()
         drawn = draw(page, self._config.dpi, self._config.max_pixels)
-        found = self._engine(drawn.pixels)
+        try:
+            found = self._engine(drawn.pixels)
+        except Exception as error:  # noqa: BLE001 - it has an exception of its own for a strip of a page, without words
+            height, width, _ = drawn.pixels.shape
+            raise UnreadablePageError(
+                f"rapidocr cannot read a picture of {width} × {height} pixels "
+                f"({' '.join(str(error).split()) or type(error).__name__})"
+            ) from error
         if found.boxes is None or found.txts is None:
             return []
-        return ocr_words(found.boxes, found.txts, drawn.points_per_pixel)
+        return with_dashes(ocr_words(found.boxes, found.txts, drawn.points_per_pixel), drawn)
 
 
 def ocr_words(boxes: Sequence[Any], texts: Sequence[str], points_per_pixel: float) -> list[Word]:
