@@ -27,8 +27,8 @@ _REMEDY = (
     "without isolation."
 )
 _CONTAINER_REMEDY = (
-    "The tier container needs a Docker or Podman engine that this user may use: DOCKER_HOST (or "
-    "DEEPCHART_CONTAINER_ENGINE) holds its address, as in unix:///var/run/docker.sock. Nothing is pulled."
+    "The tier container needs a Docker engine that this user may use: DOCKER_HOST (or DEEPCHART_CONTAINER_ENGINE) "
+    "holds its address, as in unix:///var/run/docker.sock. Nothing is pulled."
 )
 
 

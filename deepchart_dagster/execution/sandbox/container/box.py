@@ -17,7 +17,7 @@ from typing import Any
 
 from deepchart_dagster.execution.sandbox.container import owner
 from deepchart_dagster.execution.sandbox.container.engine import LABEL, OWNER_LABEL, Engine, EngineError, engine_errors
-from deepchart_dagster.execution.sandbox.container.image import REPOSITORY, USER_ID, Image
+from deepchart_dagster.execution.sandbox.container.image import NAME, USER_ID, Image
 from deepchart_dagster.execution.sandbox.keeper import contained, guard
 from deepchart_dagster.execution.sandbox.keeper.agent import ANSWER, IDLE_S, READY
 from deepchart_dagster.execution.sandbox.keeper.request import Request
@@ -148,12 +148,12 @@ def _create(engine: Engine, image: Image, walls: Walls, cpus: int) -> str:
     )
     # Not detached: the engine then closes stdin with the connection.
     created = engine.api.create_container(
-        image=image.tag,
+        image=image.name,
         entrypoint=image.command(),
         command=[],
         user=f"{USER_ID}:{USER_ID}",
         working_dir="/",
-        name=f"{REPOSITORY}-{uuid.uuid4().hex[:12]}",
+        name=f"{NAME}-{uuid.uuid4().hex[:12]}",
         labels={LABEL: "1", OWNER_LABEL: owner.this_process()},
         network_disabled=True,
         stdin_open=True,

@@ -82,9 +82,8 @@ class Engine:
         from docker.errors import APIError
 
         for image in self.api.images(filters={"label": LABEL}):
-            for tag in image["RepoTags"] or ():
-                with suppress(APIError):  # in use, or removed by another pipeline meanwhile
-                    self.api.remove_image(tag)
+            with suppress(APIError):  # in use, or removed by another pipeline meanwhile
+                self.api.remove_image(image["Id"])
 
     def ran_out_of_memory(self, container: str, since: float, until: float) -> bool:
         """Whether the kernel ended something in it for want of memory. Times as of time.time()."""
@@ -119,5 +118,5 @@ def _hint(error: Exception) -> str:
     if "Permission denied" in text:
         return ": this user may not use it (its socket belongs to a group, often `docker`)"
     if any(sign in text for sign in ("No such file", "Connection refused", "Connection aborted")):
-        return "; start one (dockerd, podman system service), or name another's address in DOCKER_HOST"
+        return "; start one (dockerd), or name another's address in DOCKER_HOST"
     return f": {text}"

@@ -25,7 +25,7 @@ from deepchart_dagster.execution.sandbox.keeper import contained
 if TYPE_CHECKING:
     from docker.types import Mount
 
-REPOSITORY = "deepchart-programs"
+NAME = "deepchart-programs"
 USER_ID = 60000  # programs' user and group in containers
 _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC_FILES = ("ld.so.cache", "localtime", "mime.types")
@@ -38,7 +38,7 @@ _EMPTY_FOLDERS = ("dev", "etc", "proc", "sys", "usr")
 class Image:
     """``python`` is what the container starts; ``own_python`` says that programs are to run with the image's."""
 
-    tag: str
+    name: str
     python: str
     own_python: bool
     mounts: tuple[Mount, ...] = ()
@@ -64,12 +64,11 @@ def prepare(engine: Engine, named: str | None, host: Host) -> Image:
 
 def _skeleton(engine: Engine, host: Host) -> Image:
     content = _tar(_skeleton_entries())
-    tag = _tag(content)
-    if not _is_there(engine, tag):
-        repository, _, version = tag.partition(":")
+    name = _name(content)
+    if not _is_there(engine, name):
         with engine_errors(engine.address):
-            engine.api.import_image_from_data(content, repository, version, changes=[f"LABEL {LABEL}=skeleton"])
-    return Image(tag, host.interpreter, False, tuple(_mounts(host)))
+            engine.api.import_image_from_data(content, name, changes=[f"LABEL {LABEL}=skeleton"])
+    return Image(name, host.interpreter, False, tuple(_mounts(host)))
 
 
 def _with_keeper(engine: Engine, named: str, host: Host) -> Image:
@@ -80,30 +79,30 @@ def _with_keeper(engine: Engine, named: str, host: Host) -> Image:
         )
     code, inside = _tree(host.code, contained.CODE), _tree(host.inside, contained.PLACE.inside)
     content = _tar([*_program_folders(), *code, *inside])
-    tag = _tag(base.encode() + content)
-    if not _is_there(engine, tag):
-        _commit(engine, base, content, tag)
-    return Image(tag, "python3", True)
+    name = _name(base.encode() + content)
+    if not _is_there(engine, name):
+        _commit(engine, base, content, name)
+    return Image(name, "python3", True)
 
 
-def _commit(engine: Engine, base: str, content: bytes, tag: str) -> None:
-    repository, _, version = tag.partition(":")
+def _commit(engine: Engine, base: str, content: bytes, name: str) -> None:
     labels = {LABEL: "making an image", OWNER_LABEL: owner.this_process()}
     with engine_errors(engine.address):
         made = engine.api.create_container(base, command=["true"], labels=labels)["Id"]
         try:
             engine.api.put_archive(made, "/", content)
-            engine.api.commit(made, repository, version, changes=[f"LABEL {LABEL}=keeper {OWNER_LABEL}="])
+            engine.api.commit(made, name, changes=[f"LABEL {LABEL}=keeper {OWNER_LABEL}="])
         finally:
             engine.remove(made)
 
 
-def _tag(content: bytes) -> str:
-    return f"{REPOSITORY}:{hashlib.sha256(content).hexdigest()[:16]}"
+def _name(content: bytes) -> str:
+    """Without a tag, which not every engine takes with an import."""
+    return f"{NAME}-{hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def _is_there(engine: Engine, tag: str) -> bool:
-    return bool(_image_id(engine, tag))
+def _is_there(engine: Engine, name: str) -> bool:
+    return bool(_image_id(engine, name))
 
 
 def _image_id(engine: Engine, name: str) -> str:

@@ -125,9 +125,9 @@ class Containers:
             except ImageGone:  # another pipeline saw nobody use it, and removed it
                 if attempt == 2:
                     raise
-        if image.own_python and image.tag not in self._checked:
+        if image.own_python and image.name not in self._checked:
             self._check_versions(box, request)
-            self._checked.add(image.tag)
+            self._checked.add(image.name)
         return box
 
     def _check_versions(self, box: Box, request: Request) -> None:
