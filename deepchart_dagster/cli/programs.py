@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, get_args
@@ -90,9 +91,22 @@ def _save(result: RunResult, out: Path) -> Path | None:
 
 
 def _text(result: RunResult) -> str:
-    ended = "" if result.exit_code is None else f"exit code {result.exit_code}, "
-    first = f"{result.status.value} ({ended}{result.wall_s:.2f} s, sandbox {result.tier}) {result.message}"
-    return "\n".join([first.rstrip(), *result.stderr_tail.splitlines()])
+    """What happened, what it took and with what, and the program's last words."""
+    ended = [f"exit code {result.exit_code}"] if result.exit_code is not None else []
+    ended += [_signal(result.signal)] if result.signal is not None else []
+    how = ", ".join([*ended, f"{result.wall_s:.2f} s", f"sandbox {result.tier}"])
+    used = [f"{result.cpu_s:.2f} s of CPU"] if result.cpu_s is not None else []
+    used += [f"{result.max_rss_mb:.0f} MB at most"] if result.max_rss_mb is not None else []
+    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    lines = [f"{result.status.value} ({how}) {result.message}".rstrip(), "; ".join([*used, versions]).strip("; ")]
+    return "\n".join([*filter(None, lines), *result.stderr_tail.splitlines()])
+
+
+def _signal(number: int) -> str:
+    try:
+        return f"signal {number}, {signal.Signals(number).name}"
+    except ValueError:  # a real-time signal: these have numbers only
+        return f"signal {number}"
 
 
 def _as_json(result: RunResult, drawn: Path | None) -> dict[str, object]:

@@ -50,7 +50,7 @@ class RunResult:
 
     output     the output file's bytes: JSON for stage 1 (at most 2 MiB), PNG for stage 2; None unless ok
     drawn      what the chart draws, in the shape of benchmark.drawn; None where it could not be seen
-    tier       the sandbox tier that held the program (namespaces, landlock, trusted, browser)
+    tier       the sandbox tier that held the program (namespaces, landlock, container, trusted, browser)
     versions   libraries the program could see: name -> version
     requests   what a page asked for beyond itself, in the order of the first time (at most 200); () for Python
     cpu_s, max_rss_mb are None where the host does not tell

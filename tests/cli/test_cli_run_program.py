@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,34 @@ def test_a_program_that_does_not_end(tmp_path: Path) -> None:
     assert "None" not in text
 
 
+def test_the_text_tells_all_that_the_result_holds(tmp_path: Path) -> None:
+    ran = _run(tmp_path, f"import sys\nprint('watch this', file=sys.stderr)\n{WRITES_A_STATE}")
+    first, second, last = ran.out.splitlines()
+    assert re.fullmatch(r"ok \(exit code 0, \d+\.\d\d s, sandbox (namespaces|landlock)\)", first)
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert re.match(rf"\d+\.\d\d s of CPU; \d+ MB at most; python {python}, matplotlib \d", second)
+    assert last == "watch this"
+
+
+@pytest.mark.parametrize(
+    ("source", "told", "name"),
+    [("import os\nos.abort()", 6, "SIGABRT"), ("import os\nos.kill(os.getpid(), 40)", 40, "")],
+)
+def test_a_signal_is_told_by_number_and_name(tmp_path: Path, source: str, told: int, name: str) -> None:
+    assert _run(tmp_path, source, "--json").json["signal"] == told
+    ran = _run(tmp_path, source)
+    assert ran.out.startswith(f"crash (signal {told}, {name}".rstrip(", "))
+    assert "exit code" not in ran.out
+
+
+def test_a_state_of_more_than_two_megabytes_is_refused_by_its_size(tmp_path: Path) -> None:
+    """Nothing of it is parsed: it is no JSON."""
+    ran = _run(tmp_path, "import sys\nopen(sys.argv[1], 'w').write('x' * (2 * 1024 * 1024 + 1))", "--json")
+    assert (ran.code, ran.json["status"]) == (0, "invalid_output")
+    assert ran.json["message"] == "output.json is too large: 2097153 bytes, 2097152 at most"
+    assert not (tmp_path / "out.json").exists()
+
+
 @pytest.mark.slow
 def test_a_chart_and_what_it_draws(tmp_path: Path) -> None:
     source = "import sys\nimport matplotlib.pyplot as plt\nplt.bar(['x', 'y'], [3, 4.5])\nplt.savefig(sys.argv[1])\n"
@@ -96,7 +126,7 @@ def test_a_chart_and_what_it_draws(tmp_path: Path) -> None:
         (["--timeout", "0"], "0.0 is not in the range 0<x<=86400.0"),
         (["--timeout", "nan"], "nan is no number of seconds"),
         (["--timeout", "soon"], "'soon' is not a valid float"),
-        (["--sandbox", "none"], "'none' is not one of 'auto', 'namespaces', 'landlock', 'trusted'"),
+        (["--sandbox", "none"], "'none' is not one of 'auto', 'namespaces', 'landlock', 'container', 'trusted'"),
         (["--backend", "r"], "'r' is not one of 'python', 'html'"),
     ],
 )
