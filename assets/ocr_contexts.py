@@ -31,7 +31,7 @@ _LISTED = 20
             PAGES_READ,
             asset="ocr_contexts",
             partitions_def=documents,
-            description="Every page was read by some engine; a page that was not is named with its reason.",
+            description="Every page was read by some engine, and whole; one that was not is named with its reason.",
         ),
     ],
 )
@@ -45,6 +45,9 @@ def ocr_contexts(
         document_id = context.partition_key
         with listening(spaced(context.log.info, _LOG_EVERY_S)):
             summary = bench.ocr_contexts().run(document_id)
+        (work,) = bench.ocr_contexts().plan([document_id])
+        if work.again is not None:
+            context.log.warning(f"{document_id}: {work.again}.")
         description = None if summary.n_error else describe(bench.artifacts, document_id)
         return materialized(
             summary,
@@ -57,13 +60,18 @@ def ocr_contexts(
 
 def _pages_read(summary: "StepSummary", description: "ContextDescription | None") -> dg.AssetCheckResult:
     unread = description.summary.page_errors if description else {}
+    damaged = description.summary.damaged if description else {}
     reasons = [f"* page {page}: {reason}" for page, reason in list(unread.items())[:_LISTED]]
+    reasons += [
+        f"* page {page} may lack a part, it is damaged: {what}" for page, what in list(damaged.items())[:_LISTED]
+    ]
     return dg.AssetCheckResult(
         check_name=PAGES_READ,
-        passed=summary.n_error == 0 and not unread,
+        passed=summary.n_error == 0 and not unread and not damaged,
         severity=dg.AssetCheckSeverity.WARN,
         metadata={
             "n_page_errors": len(unread),
+            "n_damaged": len(damaged),
             **({"page_errors": dg.MetadataValue.md("\n".join(reasons))} if reasons else {}),
         },
     )
@@ -88,6 +96,7 @@ def _metadata(description: "ContextDescription") -> dict[str, dg.MetadataValue]:
         **(
             {"seconds_per_page": dg.MetadataValue.float(per_page)} if (per_page := description.seconds_per_page) else {}
         ),
+        **({"pages_waiting": dg.MetadataValue.int(len(summary.waiting))} if summary.waiting else {}),
         "pages_compared_with_text_layer": dg.MetadataValue.int(compared.pages),
         **({"number_precision": dg.MetadataValue.float(compared.precision)} if compared.precision is not None else {}),
         **({"number_recall": dg.MetadataValue.float(compared.recall)} if compared.recall is not None else {}),

@@ -45,6 +45,8 @@ def materialized(
         from deepchart_dagster.artifacts.results import about
 
         first = summary.errors[0]
+        if summary.n_total == 1 and summary.partition == (first.uid,):  # a document: its reason names it
+            raise NoWorkPossible(first.message)
         raise NoWorkPossible(
             f"{summary.asset} {'|'.join(summary.partition)}: all {summary.n_total} instances are in error, "
             f"first {about(first.uid, first.message)}"

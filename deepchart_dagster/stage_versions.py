@@ -7,7 +7,7 @@ from the stages so that loading the asset graph does not load what computes it.
 from __future__ import annotations
 
 RAW_DOCUMENT_VERSION = "2"
-OCR_CONTEXT_VERSION = "2"
+OCR_CONTEXT_VERSION = "3"
 CONTEXT_VARIANT_VERSION = "2"
 REFERENCE_VERSION = "1"
 RUBRIC_VERSION = "1"

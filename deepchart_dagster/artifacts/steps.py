@@ -45,13 +45,15 @@ class Work:
     """One instance to do. ``compute`` writes output files into the folder it is given.
 
     ``blocked`` is set instead of computing where the inputs could not even be named (a missing file,
-    an upstream error); ``key`` then names what is known.
+    an upstream error); ``key`` then names what is known. ``again`` says why the stored result, though of this key,
+    is to be made again: it was made without something that may be there now.
     """
 
     uid: str
     key: InputKey
     compute: Compute | None = None
     blocked: DeepChartError | None = None
+    again: str | None = None
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ def _tried_before(store: ArtifactStore, step: Step, works: Sequence[Work]) -> li
 
 def reusable(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | None:
     """The stored result that stands for ``work``, or None where it would be computed."""
-    if work.blocked is not None:
+    if work.blocked is not None or work.again is not None:
         return None
     try:
         stored = store.read(step.asset, step.scope, work.uid)

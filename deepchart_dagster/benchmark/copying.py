@@ -20,6 +20,7 @@ from deepchart_dagster.errors import UsageError
 
 # A PDF may carry a few bytes of wrapping (a mail header, a byte order mark) before its header.
 _HEADER_WINDOW = 1024
+_ZIP = b"PK\x03\x04"
 _BLOCK = 1 << 20
 
 
@@ -94,7 +95,9 @@ def _check_header(path: Path, stream: BinaryIO) -> None:
         raise _unreadable(path, error) from error
     if not start:
         raise UsageError(f"{path} is empty.", remedy="Fetch the PDF again.")
-    if b"%PDF-" not in start:
+    if start.startswith(_ZIP):  # of which a PDF may be the first part, stored as it is
+        raise UsageError(f"{path} is a ZIP archive, not a PDF.", remedy="Unpack it and give the PDFs in it.")
+    if b"%PDF-" not in start or start.lstrip()[:1] == b"<":
         raise UsageError(
             f"{path} is not a PDF (no %PDF- header in its first {_HEADER_WINDOW} bytes).",
             remedy="Give the PDF itself, not a web page or an archive that leads to it.",

@@ -204,7 +204,7 @@ class DocumentStore:
 
     def _register(self, request: _Request, copied: Copied, facts: DocumentFacts, domain: Domain) -> Document:
         path, given, read = request.path, request.given.stated(), facts.stated()
-        values: Mapping[str, object] = {"title": in_unicode(path.stem), **read, **given}
+        values: Mapping[str, object] = {"title": in_unicode(" ".join(path.stem.split())), **read, **given}
         document = Document.model_validate(
             {
                 **values,

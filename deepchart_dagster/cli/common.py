@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -86,12 +87,21 @@ def emit(as_json: bool, value: object, text: str) -> None:
     if as_json:
         click.echo(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False))
     elif text:
-        click.echo(text)
+        click.echo(shown(text))
 
 
 def note(message: str) -> None:
     """A line for people while work goes on: stderr, so that stdout stays the result."""
-    click.echo(message, err=True)
+    click.echo(shown(message), err=True)
+
+
+# Controls, and what turns the direction of the text behind it. Lines and tabs are ours.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def shown(text: str) -> str:
+    """``text`` with escapes for what a terminal would obey: names of files and texts of PDFs are anybody's."""
+    return _OBEYED.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 class PageBar:

@@ -65,9 +65,18 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
         if outcome.failure:
             failures.append(outcome.failure)
             note(f"deepchart: {outcome.failure}")
+    with workbench(storage, ocr_engine=engine) as bench:
+        works = bench.ocr_contexts().plan(sorted({row.partition for row in rows}))
+    waiting = {work.uid: work.again for work in works if work.again is not None}
+    for name, reason in waiting.items():
+        note(f"deepchart: {name}: {reason}.")
     emit(
         as_json,
-        {"materialized": [row.as_json() for row in rows], "problems": [str(failure) for failure in failures]},
+        {
+            "materialized": [row.as_json() for row in rows],
+            "problems": [str(failure) for failure in failures],
+            "waiting": waiting,
+        },
         "\n".join(
             f"{row.asset} {row.partition}: {'read' if row.n_computed else 'unchanged'}, {row.seconds:.1f} s"
             for row in rows

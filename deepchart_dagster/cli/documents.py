@@ -28,7 +28,7 @@ class _Refused:
     @property
     def reason(self) -> str:
         """In one line, with the file that was given."""
-        reason = str(self.error)
+        reason = " ".join(str(self.error).split())
         return reason if str(self.pdf) in reason else f"{self.pdf}: {reason}"
 
 
@@ -210,7 +210,7 @@ def _line(document: Document) -> str:
     """Id, domain, title, years, and the file's name."""
     years = ", ".join(map(str, document.fiscal_years))
     parts = (document.id, document.domain.value, document.title, years, document.file_name)
-    return "  ".join(part for part in parts if part)
+    return "  ".join(" ".join(part.split()) for part in parts if part)
 
 
 # More would make a long line; without any, build takes every document that is not read yet.

@@ -3,13 +3,14 @@
     <root>/ocr_contexts/_checkpoints/<document>/<key>/<page>.json    PageReading
 
 ``key`` is the input key of the document's context: it names the bytes of the PDF, the engine and everything else
-that a reading depends on. Readings under another key are never used. All of it goes when the context is written.
+that a reading depends on. Readings under another key are never used. All of it goes when the context is written and
+no page of it waits for an engine that could not be had (PageReading.waits_for).
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,11 @@ class PageCheckpoints:
                     shutil.rmtree(other, ignore_errors=True)
             remove_leftovers(self.folder)
         return {number for number in range(1, n_pages + 1) if self._is_kept(number)}
+
+    def waiting(self, numbers: Iterable[int]) -> dict[int, PageReading]:
+        """Those of ``numbers`` that wait for an engine, as another one read them."""
+        readings = map(self._load, numbers)
+        return {reading.number: reading for reading in readings if reading.waits_for}
 
     def _is_kept(self, number: int) -> bool:
         path = self._path(number)

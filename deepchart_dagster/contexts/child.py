@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -36,6 +37,7 @@ from deepchart_dagster.contexts.suspects import carried_along
 # prctl(2): the signal that a process gets when its parent's thread is gone.
 _PR_SET_PDEATHSIG = 1
 _FIRST_TO_GO = 500
+_MUPDF_CODE = re.compile(r"^code=\d+: ")
 
 _mupdf = load_mupdf()
 
@@ -132,7 +134,9 @@ def _mark(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _reason(error: BaseException) -> str:
-    return str(error).strip() or type(error).__name__
+    """In words: MuPDF begins with the number of its error, and names a file that the caller names as well."""
+    said = _MUPDF_CODE.sub("", str(error).strip())
+    return "it is no PDF inside" if said.startswith("Failed to open file") else said or type(error).__name__
 
 
 _TASKS: dict[str, Callable[[dict[str, Any]], Iterator[dict[str, Any]]]] = {

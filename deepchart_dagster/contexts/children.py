@@ -35,6 +35,8 @@ _ENVIRONMENT = (
     "OMP_NUM_THREADS",
     "DEEPCHART_VL_API_KEY",
 )
+# onnxruntime reports the names of its models and the process to its maker unless it is told not to.
+_SET = {"ORT_DISABLE_TELEMETRY": "1"}
 _SHOWN_CHARACTERS = 300
 # What Python writes before an exception's message: of use to nobody where the exception is ours.
 _EXCEPTION_NAME = re.compile(r"^deepchart_dagster(?:\.\w+)+: ")
@@ -149,7 +151,7 @@ class Child:
 
 
 def _start(log: IO[bytes]) -> subprocess.Popen[bytes]:
-    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | _SET
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
         [sys.executable, "-m", "deepchart_dagster.contexts.child", str(os.getpid())],

@@ -4,6 +4,9 @@ A child costs two thirds of a second of processor time to start, an OCR engine i
 started only where what is left is worth it. A child that dies or hangs costs the page it was reading; a page
 that fails is tried once more, by the next engine of the ladder (by the same one, in a new child, where a
 crash left no other). What failed twice is an error of that page that names both.
+
+An engine that could not be had at all (its server is down) is not asked again for the rest of the document, and is
+none of a page's attempts. Its pages are read by the next engine; each reading says what it waits for.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,19 +38,27 @@ OnPage = Callable[[PageReading], None]
 
 @dataclass(frozen=True)
 class Job:
-    """A page to be read; ``tried`` are the engines that failed on it, ``crashed``: the last of them with its child."""
+    """A page to be read; ``tried`` are the engines that failed on it, ``crashed``: the last of them with its child.
+
+    ``kept`` is what another engine made of the page when its own could not be had: it stands if that is so again.
+    """
 
     page: int
     tried: tuple[EngineFailure, ...] = ()
     crashed: bool = False
     again: bool = False
+    kept: PageReading | None = None
 
     @property
     def without(self) -> list[str]:
         return [] if self.again else sorted({failure.engine for failure in self.tried})
 
+    @property
+    def n_attempts(self) -> int:
+        return sum(not failure.unavailable for failure in self.tried)
+
     def failed(self, failure: EngineFailure, *, crashed: bool) -> Job:
-        return Job(self.page, (*self.tried, failure), crashed)
+        return Job(self.page, (*self.tried, failure), crashed, kept=self.kept)
 
     def error(self) -> PageReading:
         """The page's reading when no attempt is left."""
@@ -79,6 +90,7 @@ class Crew:
     _jobs: deque[Job] = field(default_factory=deque)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _children: set[Child] = field(default_factory=set)
+    _down: dict[str, str] = field(default_factory=dict)
     _workers: int = 0
     _n_read: int = 0
     _cpu_s: float = 0.0
@@ -86,9 +98,9 @@ class Crew:
     _last: float = 0.0
     _failed: bool = False
 
-    def read(self, pages: Iterable[int]) -> None:
-        """Raises DocumentError where no child starts, and what ``on_page`` raises."""
-        self._jobs.extend(Job(page) for page in pages)
+    def read(self, pages: Iterable[int], kept: Mapping[int, PageReading]) -> None:
+        """Raises DocumentError where no child starts, and what ``on_page`` raises. ``kept``: see Job."""
+        self._jobs.extend(Job(page, kept=kept.get(page)) for page in pages)
         self._last = time.monotonic()
         with ThreadPoolExecutor(max_workers=self.plan.workers) as pool:
             workers: list[Future[None]] = []
@@ -182,7 +194,7 @@ class Crew:
         """Pages to one child until it is worn out, gone, or there are none."""
         wear = 0
         while wear < self.plan.pages_per_child * _TEXT_PAGES_FOR_ONE and (job := self._take()):
-            conversation = _Conversation(child, job, self._announced)
+            conversation = _Conversation(child, job, dict(self._down), self._announced)
             try:
                 answer = conversation.hold(self.plan.page_timeout_s)
             except ChildFailedError as failure:
@@ -203,7 +215,7 @@ class Crew:
 
     def _settle(self, job: Job, answer: dict[str, Any]) -> None:
         if "reading" not in answer:
-            again = Job(job.page, job.tried, crashed=False, again=True)
+            again = Job(job.page, job.tried, crashed=False, again=True, kept=job.kept)
             self._put_back(again) if job.crashed else self._deliver(job.error())
             return
         with self._changed:
@@ -213,11 +225,18 @@ class Crew:
         if reading.error is None:
             self._deliver(reading)
         else:
-            self._retry(job, EngineFailure(engine=reading.engine, reason=reading.error), crashed=False)
+            unavailable = bool(answer["unavailable"])
+            failure = EngineFailure(engine=reading.engine, reason=reading.error, unavailable=unavailable)
+            self._retry(job, failure, crashed=False)
 
     def _retry(self, job: Job, failure: EngineFailure, *, crashed: bool) -> None:
+        if failure.unavailable:
+            self._down.setdefault(failure.engine, failure.reason)
+            if job.kept is not None and job.kept.waits_for == failure.engine:
+                self._deliver(job.kept)
+                return
         failed = job.failed(failure, crashed=crashed)
-        self._put_back(failed) if len(failed.tried) < _ATTEMPTS else self._deliver(failed.error())
+        self._put_back(failed) if failed.n_attempts < _ATTEMPTS else self._deliver(failed.error())
 
     def _put_back(self, job: Job) -> None:
         with self._changed:
@@ -234,17 +253,18 @@ class Crew:
 
 @dataclass
 class _Conversation:
-    """About one page with one child; ``engine`` is the one that it said was at work."""
+    """About one page with one child; ``engine`` is the one that it said was at work, ``down`` are those not to ask."""
 
     child: Child
     job: Job
+    down: Mapping[str, str]
     announced: Callable[[str], None]
     engine: str = TEXT_LAYER
 
     def hold(self, timeout_s: float) -> dict[str, Any]:
         """The child's last word on the page. Raises ChildFailedError, by the deadline at the latest."""
         deadline = time.monotonic() + timeout_s
-        self.child.ask({"page": self.job.page, "without": self.job.without})
+        self.child.ask({"page": self.job.page, "without": self.job.without, "down": self.down})
         while True:
             try:
                 answer = self.child.answer(max(0.0, deadline - time.monotonic()))

@@ -30,23 +30,29 @@ class DocumentPages:
     def read(self, progress: Progress | None, stop: threading.Event) -> list[PageReading]:
         """One reading for each page, in order; ``progress`` counts those of an interrupted run as done.
 
+        A page that waits for an engine (PageReading.waits_for) is asked of it again.
         ``stop`` ends it at once, with what is read so far kept. Raises DocumentError where the PDF changes
-        meanwhile, where no child starts and where no page could be read; then nothing is kept.
+        meanwhile (then nothing is kept), where no child starts and where no page could be read.
         """
         numbers = range(1, self.n_pages + 1)
+        source = _Source(self.reader.pdf, self.document)
         try:
-            self._read(numbers, progress, stop)
-            readings = list(self.checkpoints.readings(numbers)) if not stop.is_set() else []
-            if readings and all(reading.error for reading in readings):
-                raise DocumentError(f"no page of {self.document.id} could be read; page 1: {readings[0].error}")
+            source.check_bytes()
+            self._read(numbers, source, progress, stop)
         except DocumentError:
-            self.checkpoints.remove()
+            if source.has_changed:
+                self.checkpoints.remove()
             raise
+        readings = list(self.checkpoints.readings(numbers)) if not stop.is_set() else []
+        if readings and all(reading.error for reading in readings):
+            self.checkpoints.remove()
+            raise DocumentError(f"no page of {self.document.id} could be read; page 1: {readings[0].error}")
         return readings
 
-    def _read(self, numbers: Sequence[int], progress: Progress | None, stop: threading.Event) -> None:
-        source = _Source(self.reader.pdf, self.document)
+    def _read(self, numbers: Sequence[int], source: _Source, progress: Progress | None, stop: threading.Event) -> None:
         kept = self.checkpoints.resume(self.n_pages)
+        waiting = self.checkpoints.waiting(kept)
+        kept -= waiting.keys()
         counter = PageCounter(self.document.id, self.n_pages, len(kept), progress)
 
         def keep(reading: PageReading) -> None:
@@ -54,23 +60,30 @@ class DocumentPages:
             self.checkpoints.keep(reading)
             counter.count()
 
-        self.reader.read_each([number for number in numbers if number not in kept], keep, stop)
+        self.reader.read_each([number for number in numbers if number not in kept], keep, stop, waiting)
         source.check()
 
 
 class _Source:
-    """The PDF as it was when its hash was that of the document. Raises DocumentError for other bytes."""
+    """The PDF as it was when its hash was that of the document."""
 
     def __init__(self, pdf: Path, document: Document) -> None:
         self._pdf = pdf
         self._document = document
         self._state = self._look()
-        with storage_errors(pdf, "read"):
-            if sha256_file(pdf) != document.sha256:
-                raise changed_pdf(pdf, document)
+        self.has_changed = False
+
+    def check_bytes(self) -> None:
+        """Raises DocumentError for other bytes than the document's."""
+        with storage_errors(self._pdf, "read"):
+            self.has_changed = sha256_file(self._pdf) != self._document.sha256
+        if self.has_changed:
+            raise changed_pdf(self._pdf, self._document)
 
     def check(self) -> None:
+        """Raises DocumentError where the file is another one than at first, by its size, time and place."""
         if self._look() != self._state:
+            self.has_changed = True
             raise DocumentError(
                 f"{self._pdf} changed while it was read; nothing of it is kept.", remedy=read_again(self._document)
             )

@@ -14,6 +14,8 @@ from typing import Any
 from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage
 
 _FRONT_PAGES = 3
+# PyMuPDF: what text is made of (TEXTFLAGS_TEXT), without the pictures that "dict" would unpack.
+_TEXT = 1 | 2 | 64 | 128
 _MAX_LINES = 1000
 _MAX_CHARACTERS = 2000
 # References stand at the end of a text that appendices may follow.
@@ -32,7 +34,7 @@ def front_matter(pdf: PdfDocument) -> dict[str, Any]:
 
 
 def _lines(page: PdfPage, number: int) -> Iterator[dict[str, Any]]:
-    for block in page.get_text("dict")["blocks"]:
+    for block in page.get_text("dict", flags=_TEXT)["blocks"]:
         for line in block.get("lines", ()):
             text = " ".join("".join(span["text"] for span in line["spans"]).split())
             upright = line["dir"][0] > 0.9  # not the stamp that archives set along the margin

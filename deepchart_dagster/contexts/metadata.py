@@ -33,6 +33,8 @@ _LETTERS_OF_A_TITLE = 8
 _LONGEST_TITLE = 300
 _SAME_SIZE = 0.5
 _COVER_LINES = 80
+# Nobody waits minutes for a title: a page that takes this long says nothing here, and is read when contexts are built.
+_FRONT_TIMEOUT_S = 45.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def read_metadata(pdf: Path) -> DocumentFacts:
         problem = "it is encrypted" if inspection.needs_password else inspection.error
         if problem or not inspection.n_pages:
             return DocumentFacts(problem=(problem or "it has no pages").rstrip("."))
-        (answer,) = run_child({"do": "front", "pdf": str(pdf)})
+        (answer,) = run_child({"do": "front", "pdf": str(pdf)}, item_timeout_s=_FRONT_TIMEOUT_S)
     except DocumentError as error:
         return DocumentFacts(problem=error.message.rsplit(": ", 1)[-1].rstrip("."))
     except (ChildFailedError, ValueError) as error:

@@ -14,16 +14,18 @@ class _Frozen(BaseModel):
 
 
 class EngineFailure(_Frozen):
-    """An engine that could not read a page, and why."""
+    """An engine that could not read a page, and why. ``unavailable``: it could read no page then (a server is down)."""
 
     engine: str
     reason: str
+    unavailable: bool = False
 
 
 class Page(_Frozen):
     """One page as read. ``markdown`` is empty and ``error`` set where no engine could read it.
 
-    ``tried`` are the engines that failed on it, in the order in which they were tried.
+    ``tried`` are the engines that failed on it, in the order in which they were tried; ``damage`` is what is wrong
+    with the content of a page that was read all the same.
     """
 
     number: int
@@ -33,6 +35,7 @@ class Page(_Frozen):
     seconds: float = 0.0
     error: str | None = None
     tried: tuple[EngineFailure, ...] = ()
+    damage: str | None = None
 
 
 StatementName = Literal["balance_sheet", "income_statement", "cash_flow"]

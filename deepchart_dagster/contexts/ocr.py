@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_file
 from deepchart_dagster.artifacts.files import write_json, write_json_lines, write_text
 from deepchart_dagster.artifacts.interrupts import in_thread
-from deepchart_dagster.artifacts.results import Outcome
+from deepchart_dagster.artifacts.results import InstanceResult, Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.documents import Document, DocumentStore
@@ -38,11 +38,11 @@ from deepchart_dagster.contexts.figures import FIGURES_VERSION
 from deepchart_dagster.contexts.joined import joined
 from deepchart_dagster.contexts.layout import LAYOUT_VERSION, NumberBox
 from deepchart_dagster.contexts.model import StatementName
-from deepchart_dagster.contexts.quality import QUALITY_NAME, measure, seconds_by_engine
+from deepchart_dagster.contexts.quality import QUALITY_NAME, measure, page_ranges, seconds_by_engine
 from deepchart_dagster.contexts.reading import DEFAULT_OPTIONS, PdfReader, ReadingOptions
 from deepchart_dagster.contexts.readings import Inspection, PageReading
 from deepchart_dagster.contexts.statements import NO_STATEMENTS, STATEMENTS_VERSION, find_statements
-from deepchart_dagster.errors import DeepChartError, DocumentError, UpstreamError
+from deepchart_dagster.errors import DeepChartError, DocumentError, StorageError, UpstreamError
 from deepchart_dagster.settings import DEFAULTS
 from deepchart_dagster.stage_versions import OCR_CONTEXT_VERSION, RAW_DOCUMENT_VERSION
 
@@ -53,7 +53,9 @@ OCR_CONTEXTS = "ocr_contexts"
 class DocumentSummary(BaseModel):
     """``summary.json``. Years are newest first; ``statement_years`` are those in each statement's headers.
 
-    ``engine_failures`` counts for each engine the pages that it failed on, whether another one read them or not.
+    ``engine_failures`` counts for each engine the pages that it failed on, whether another one read them or not;
+    ``waiting`` are the pages that an engine could not be had for, which are read again when it is there;
+    ``damaged`` says what is wrong with the content of pages that were read all the same.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,6 +68,8 @@ class DocumentSummary(BaseModel):
     pages_by_engine: dict[str, int]
     page_errors: dict[int, str]
     engine_failures: dict[str, int] = {}
+    waiting: tuple[int, ...] = ()
+    damaged: dict[int, str] = {}
     statements: dict[StatementName, tuple[int, ...]]
     statement_years: dict[StatementName, tuple[int, ...]]
     fiscal_years: tuple[int, ...]
@@ -149,7 +153,7 @@ class OcrContextStage:
         step = Step(asset=OCR_CONTEXTS, partition=(document_id,), scope=())
         (work,) = self.plan([document_id], progress)
         summary = run_step(self.store, step, [work])
-        if not summary.n_error:
+        if not summary.n_error and _waiting_of(summary.results[0]) is None:
             self._checkpoints(document_id, work.key).remove()
         return summary
 
@@ -182,7 +186,15 @@ class OcrContextStage:
                 raise
             return await in_thread(_written, document, identity, readings, folder)
 
-        return Work(uid=document.id, key=key, compute=compute)
+        return Work(uid=document.id, key=key, compute=compute, again=self._again(document, key))
+
+    def _again(self, document: Document, key: InputKey) -> str | None:
+        """Why what is stored under ``key`` is to be read again: pages of it wait for an engine."""
+        try:
+            stored = self.store.read(OCR_CONTEXTS, (), document.id)
+        except StorageError:
+            return None  # damaged: it is made again anyway
+        return _waiting_of(stored) if stored and stored.input_key == key.digest else None
 
     def _raw(self, document: Document) -> tuple[int | None, DeepChartError | None]:
         """Page count from raw_documents (None: not made), or why the PDF is not to be read."""
@@ -213,6 +225,7 @@ def _written(document: Document, identity: EngineIdentity, readings: Sequence[Pa
             "n_pages": summary.n_pages,
             "n_page_errors": len(summary.page_errors),
             "n_numbers": summary.n_numbers,
+            **({"waiting": _waiting(readings)} if summary.waiting else {}),
         },
         observations={
             "page_seconds": round(sum(reading.seconds for reading in readings), 3),
@@ -238,6 +251,8 @@ def _summary(document: Document, identity: EngineIdentity, readings: Sequence[Pa
         pages_by_engine=dict(sorted(Counter(reading.engine for reading in readings if reading.error is None).items())),
         page_errors={reading.number: reading.error for reading in readings if reading.error is not None},
         engine_failures=_engine_failures(readings),
+        waiting=tuple(reading.number for reading in readings if reading.waits_for),
+        damaged={reading.number: reading.damage for reading in readings if reading.damage is not None},
         statements=statements.pages,
         statement_years=statements.years,
         fiscal_years=statements.fiscal_years,
@@ -248,6 +263,27 @@ def _summary(document: Document, identity: EngineIdentity, readings: Sequence[Pa
 def _engine_failures(readings: Sequence[PageReading]) -> dict[str, int]:
     failed = Counter(engine for reading in readings for engine in {failure.engine for failure in reading.tried})
     return dict(sorted(failed.items()))
+
+
+def _waiting(readings: Sequence[PageReading]) -> dict[str, JsonValue]:
+    """Of the pages that wait for an engine: their numbers, and what is said of the first."""
+    waiting = [reading for reading in readings if reading.waits_for]
+    first = next(failure for failure in waiting[0].tried if failure.unavailable)
+    pages: list[JsonValue] = [reading.number for reading in waiting]
+    return {"pages": pages, "engine": first.engine, "reason": first.reason}
+
+
+def _waiting_of(result: InstanceResult) -> str | None:
+    """In words, which pages of a stored context wait for which engine; None where none does."""
+    waiting = result.value.get("waiting")
+    if not isinstance(waiting, dict) or not isinstance(waiting["pages"], list):
+        return None
+    pages = [int(str(page)) for page in waiting["pages"]]
+    were = "page {} was" if len(pages) == 1 else "pages {} were"
+    return (
+        f"{were.format(page_ranges(pages))} read without {waiting['engine']} ({waiting['reason']}); "
+        "the next run asks it again"
+    )
 
 
 def _write_context(folder: Path, readings: Sequence[PageReading], summary: DocumentSummary) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +52,17 @@ class PdfReader:
         self.read_each(pages, lambda reading: found.update({reading.number: reading}))
         return [found[page] for page in pages]
 
-    def read_each(self, pages: Sequence[int], on_page: OnPage, stop: threading.Event | None = None) -> None:
+    def read_each(
+        self,
+        pages: Sequence[int],
+        on_page: OnPage,
+        stop: threading.Event | None = None,
+        kept: Mapping[int, PageReading] | None = None,
+    ) -> None:
         """``on_page`` gets one reading for each of ``pages``, one at a time, in the order in which they are finished.
 
-        ``stop`` ends the children at once. Raises DocumentError where no child starts, and what ``on_page`` raises.
+        ``stop`` ends the children at once. ``kept`` are readings of pages that wait for an engine; where it still
+        cannot be had, these are given. Raises DocumentError where no child starts, and what ``on_page`` raises.
         """
         options = self.options
         workers = max(1, min(options.workers or os.cpu_count() or 1, len(pages)))
@@ -68,4 +75,4 @@ class PdfReader:
             pages_per_child=options.pages_per_child,
             memory_mb=options.memory_mb,
         )
-        Crew(plan, on_page, stop or threading.Event()).read(pages)
+        Crew(plan, on_page, stop or threading.Event()).read(pages, kept or {})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
 from deepchart_dagster.contexts.layout import PageLine
+from deepchart_dagster.contexts.markup import TAG
 from deepchart_dagster.contexts.model import EngineFailure, Page
-
-_TAG = re.compile(r"<[^>]+>")
 
 
 @dataclass(frozen=True)
@@ -23,6 +21,8 @@ class PageReading:
 
     ``text_layer_numbers`` are the numbers of the page's own text, in its order, where another engine than
     text-layer read it and it has text of its own; None otherwise.
+
+    ``damage`` is what is wrong with the content of a page that was read all the same: a part of it may be lost.
     """
 
     number: int
@@ -33,6 +33,12 @@ class PageReading:
     error: str | None = None
     tried: tuple[EngineFailure, ...] = ()
     text_layer_numbers: tuple[str, ...] | None = None
+    damage: str | None = None
+
+    @property
+    def waits_for(self) -> str | None:
+        """The engine that was to read it and could not be had: it is read again when that is there."""
+        return next((failure.engine for failure in self.tried if failure.unavailable), None)
 
     @property
     def n_numbers(self) -> int:
@@ -45,7 +51,7 @@ class PageReading:
     @property
     def plain(self) -> str:
         """The text without mark-up, on one line."""
-        return " ".join(_TAG.sub(" ", self.markdown).split())
+        return " ".join(TAG.sub(" ", self.markdown).split())
 
     def page(self) -> Page:
         return Page(
@@ -56,6 +62,7 @@ class PageReading:
             seconds=round(self.seconds, 3),
             error=self.error,
             tried=self.tried,
+            damage=self.damage,
         )
 
 

@@ -1,23 +1,27 @@
 """The pages of one PDF as a child process reads them: asked for one at a time, each answered for.
 
-The parent asks with {"page": n, "without": [engine…]} (engines that failed on the page before). Answers:
+The parent asks with {"page": n, "without": [engine…], "down": {engine: reason}}: engines that failed on the page
+before, and those that failed another page because they could not be had, which are not asked again. Answers:
 
     {"at": engine}                        the engine that is about to work; a crash after it is that engine's
-    {"reading": PageReading, "cpu": s}    the page, read, blank or in error; s: processor seconds
+    {"reading": PageReading, "cpu": s, "unavailable": bool}
+                                          the page, read, blank or in error; s: processor seconds; unavailable: the
+                                          engine could not be had, which is no fault of the page
     {"none_left": reason}                 no engine is left for the page
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deepchart_dagster.contexts.engines import (
     TEXT_LAYER,
     EngineConfig,
     EngineReader,
+    EngineUnavailableError,
     NoEngineLeft,
     PageReader,
     UnreadablePageError,
@@ -26,12 +30,15 @@ from deepchart_dagster.contexts.engines import (
 from deepchart_dagster.contexts.figures import figure_regions, lay_out_with_figures
 from deepchart_dagster.contexts.layout import PageLine, lay_out
 from deepchart_dagster.contexts.leveling import leveled, skew, tilted
+from deepchart_dagster.contexts.markup import as_text
+from deepchart_dagster.contexts.overprint import without_overprint
 from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, displayed, load_mupdf
 from deepchart_dagster.contexts.readings import READING, PageReading
 from deepchart_dagster.contexts.words import Word, clean_words, numbers_in, rows_of
 
 _TOP_SHARE = 0.5
 _TOP_ROWS = 16
+_SHOWN_CHARACTERS = 160
 
 _mupdf = load_mupdf()
 
@@ -51,15 +58,16 @@ class ReadingSession:
 
     def answers(self, asked: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for question in asked:
-            yield from self._page(int(question["page"]), frozenset(question["without"]))
+            yield from self._page(int(question["page"]), frozenset(question["without"]), question["down"])
 
-    def _page(self, number: int, without: frozenset[str]) -> Iterator[dict[str, Any]]:
+    def _page(self, number: int, without: frozenset[str], down: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         try:
             reader = self._reader(without)
         except NoEngineLeft as error:
             yield {"none_left": _reason(error)}
             return
         attempt = _Attempt(number, reader.name)
+        unavailable = False
         try:
             _refuse_lost_page(self.pdf, number)
             with displayed(self.pdf, number) as page:
@@ -67,11 +75,18 @@ class ReadingSession:
                 _forget_warnings(number)
                 engine = reader.route(page)
                 attempt.engine = engine.name
+                if reason := down.get(engine.name):
+                    raise EngineUnavailableError(reason)
                 yield {"at": attempt.engine}
                 reading = self._reading(page, attempt, engine)
         except Exception as error:  # noqa: BLE001 - whatever a library raises for a page is that page's error
             reading = attempt.error(_reason(error))
-        yield {"reading": READING.dump_python(reading, mode="json"), "cpu": time.process_time() - attempt.begun_cpu}
+            unavailable = isinstance(error, EngineUnavailableError)
+        yield {
+            "reading": READING.dump_python(reading, mode="json"),
+            "cpu": time.process_time() - attempt.begun_cpu,
+            "unavailable": unavailable,
+        }
 
     def _reader(self, without: frozenset[str]) -> PageReader:
         if without not in self._readers:
@@ -84,13 +99,15 @@ class ReadingSession:
             lines = engine.blocks(page)
             top_rows = _top_lines(lines, _TOP_SHARE * page.rect.height)
         else:
-            words = clean_words(engine.words(page))
+            words = without_overprint(clean_words(engine.words(page)))
             slope = 0.0 if engine.name == TEXT_LAYER else skew(words)
             words = leveled(words, slope)
-            lines = tilted(self._laid_out(page, words), slope)
+            lines = [_marked_up(line) for line in tilted(self._laid_out(page, words), slope)]
             top_rows = _top_rows(words, _TOP_SHARE * page.rect.height)
-        if not lines:
-            _refuse_lost_content()
+        damage = _damage()
+        if damage and not any(character.isalnum() for line in lines for character in line.markdown):
+            # It looks blank, or like a black square, only because MuPDF could not read its content.
+            raise UnreadablePageError(f"its content is damaged ({damage})")
         return PageReading(
             number=attempt.number,
             engine=engine.name,
@@ -98,6 +115,7 @@ class ReadingSession:
             lines=tuple(lines),
             top_rows=top_rows,
             text_layer_numbers=None if engine.name == TEXT_LAYER else _text_layer_numbers(page),
+            damage=damage,
         )
 
     def _laid_out(self, page: PdfPage, words: list[Word]) -> list[PageLine]:
@@ -123,6 +141,11 @@ class _Attempt:
         return PageReading(self.number, self.engine, self.seconds, error=reason)
 
 
+def _marked_up(line: PageLine) -> PageLine:
+    """A table is HTML already; in any other line nothing is."""
+    return line if line.is_table else replace(line, markdown=as_text(line.markdown))
+
+
 def _top_rows(words: list[Word], half: float) -> tuple[str, ...]:
     top = [word for word in words if word.middle < half]
     return tuple(row.text for row in rows_of(top, _TOP_ROWS))
@@ -145,11 +168,11 @@ def _refuse_lost_page(pdf: PdfDocument, number: int) -> None:
         raise UnreadablePageError("it is missing from the file, which is damaged")
 
 
-def _refuse_lost_content() -> None:
-    """A page that looks blank only because MuPDF could not read its content is no blank page."""
-    warnings = _mupdf.TOOLS.mupdf_warnings(reset=True)
-    if warnings:
-        raise UnreadablePageError(f"its content is damaged ({warnings.splitlines()[-1]})")
+def _damage() -> str | None:
+    """What MuPDF said of the page's content, the last of it; it says nothing of a sound page."""
+    warnings = _mupdf.TOOLS.mupdf_warnings(reset=True).splitlines()
+    said = [line for line in warnings if not line.startswith("...")]  # "... repeated 2 times..."
+    return " ".join(said[-1].split())[:_SHOWN_CHARACTERS] if said else None
 
 
 def _text_layer_numbers(page: PdfPage) -> tuple[str, ...] | None:

@@ -55,6 +55,7 @@ class ContextDescription:
             *self._engines(),
             *([f"  {quality}"] if (quality := self.quality.as_text()) else []),
             *(f"  page {number} could not be read: {reason}" for number, reason in summary.page_errors.items()),
+            *(f"  page {number} may lack a part, it is damaged: {what}" for number, what in summary.damaged.items()),
         ]
         widest = len(str(summary.n_pages))
         if every_page:
@@ -77,8 +78,14 @@ class ContextDescription:
             numbers = sum(page.n_numbers for page in pages)
             where = page_ranges([page.number for page in pages])
             yield f"  {engine}: {plural(len(pages), 'page')} ({where}), {plural(numbers, 'number')}"
+        failed: dict[tuple[str, str], list[int]] = {}
         for failure in self.quality.fallbacks:
-            yield f"  {failure.engine} failed on page {failure.page}: {failure.reason}"
+            failed.setdefault((failure.engine, failure.reason), []).append(failure.page)
+        for (engine, reason), numbers_of_pages in failed.items():
+            yield f"  {engine} failed on page {page_ranges(numbers_of_pages)}: {reason}"
+        if self.summary.waiting:
+            pages_waiting = page_ranges(self.summary.waiting)
+            yield f"  page {pages_waiting}: the next contexts build asks that engine again"
 
 
 def describe(store: ArtifactStore, document_id: str) -> ContextDescription:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from deepchart_dagster.benchmark.numbers import narrow_number
+from deepchart_dagster.contexts.markup import TAG
 
 # Digits at most of one number: what is longer is no number that a person wrote.
 _MAX_DIGITS = 40
@@ -26,7 +27,6 @@ _PERCENT = re.compile(r"\s?(?:%|percent\b|per cent\b)")
 _UNIT_BEHIND = re.compile(r"\s?(thousand|million|billion|trillion|mn|bn)\b|(K|k|M|B|T)(?![A-Za-z])", re.IGNORECASE)
 _UNIT_STATED = re.compile(r"\b(thousands?|millions?|billions?|trillions?|mn|bn)\b", re.IGNORECASE)
 _SCALES = {"t": 1e3, "k": 1e3, "m": 1e6, "b": 1e9}
-_TAG = re.compile(r"<[^>]*>")
 _CELL_END = re.compile(r"</t[dh]>", re.IGNORECASE)
 # As the scores match (design: metrics).
 RELATIVE_TOLERANCE = 1e-4
@@ -56,7 +56,7 @@ class WrittenNumber:
 
 def plain_text(markup: str) -> str:
     """The text of a line of markdown or HTML; cells of a table are set apart by blanks."""
-    return html.unescape(_TAG.sub("", _CELL_END.sub(" ", markup)))
+    return html.unescape(TAG.sub("", _CELL_END.sub(" ", markup)))
 
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:

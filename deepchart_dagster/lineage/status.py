@@ -6,7 +6,7 @@ everything it reads is fresh too: a changed prompt makes scores stale as well, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -62,10 +62,11 @@ def read_status(
 ) -> list[Cell]:
     """Cells in the order of the pipeline, then of partitions. Reads files only; starts nothing."""
     models, splits = list(models), list(splits)
+    read = {split: _documents_read(bench, split) for split in splits}
     cells: dict[PartitionKey, Cell] = {}
     for asset in assets:
         for key in partition_keys(bench, asset, models, splits):
-            cells[key] = _through_upstream(_own_state(bench, key), cells)
+            cells[key] = _through_upstream(_own_state(bench, key), cells, read)
     return [*cells.values(), *_orphaned(bench, assets)]
 
 
@@ -116,8 +117,9 @@ def _because(
 ) -> tuple[str, ...]:
     lines: list[str] = []
     missing = sum(stored[work.uid] is None for work in works)
-    if outdated:
-        lines.append(f"{len(outdated)} of {len(works)} instances have other inputs now, first {outdated[0].uid}")
+    if changed := [work for work in outdated if work.again is None]:
+        lines.append(f"{len(changed)} of {len(works)} instances have other inputs now, first {changed[0].uid}")
+    lines += [about(work.uid, work.again) for work in outdated if work.again is not None]
     if errors:
         first = stored[errors[0].uid]
         reason = first.problem.message if first and first.problem else ""
@@ -127,7 +129,17 @@ def _because(
     return tuple(lines)
 
 
-def _through_upstream(cell: Cell, cells: dict[PartitionKey, Cell]) -> Cell:
+def _documents_read(bench: Workbench, split: Split) -> frozenset[str]:
+    """The documents that the split's contexts are built from: those of queries without context files of their own."""
+    return frozenset(
+        name
+        for instance in bench.library.instances(split)
+        if not instance.query.context_files.get(split.variant)
+        for name in instance.query.document_ids
+    )
+
+
+def _through_upstream(cell: Cell, cells: dict[PartitionKey, Cell], read: Mapping[Split, frozenset[str]]) -> Cell:
     """A fresh cell whose inputs would change is stale, and says through what."""
     if cell.state is not State.FRESH:
         return cell
@@ -136,7 +148,7 @@ def _through_upstream(cell: Cell, cells: dict[PartitionKey, Cell]) -> Cell:
         for upstream in cells.values()
         if upstream.key.asset in node(cell.key.asset).upstream
         and upstream.state in (State.STALE, State.PARTIAL, State.MISSING)
-        and _feeds(upstream.key, cell.key)
+        and _feeds(upstream.key, cell.key, read)
     ]
     if not behind:
         return cell
@@ -144,9 +156,10 @@ def _through_upstream(cell: Cell, cells: dict[PartitionKey, Cell]) -> Cell:
     return replace(cell, state=State.STALE, because=through)
 
 
-def _feeds(upstream: PartitionKey, downstream: PartitionKey) -> bool:
+def _feeds(upstream: PartitionKey, downstream: PartitionKey, read: Mapping[Split, frozenset[str]]) -> bool:
     if upstream.document is not None:
-        # Which documents a split reads is in its own keys; only a document's own chain is compared here.
+        if downstream.split is not None:
+            return upstream.document in read[downstream.split]
         return upstream.document == downstream.document
     return upstream.split == downstream.split and upstream.model in (None, downstream.model)
 

@@ -44,6 +44,8 @@ def explain(bench: Workbench, key: PartitionKey, uid: str | None = None) -> list
             explanations.append(
                 Explanation(work.uid, False, f"cannot be computed: {str(work.blocked).removeprefix(f'{work.uid}: ')}")
             )
+        elif work.again is not None:
+            explanations.append(Explanation(work.uid, False, work.again))
         elif stored is None:
             explanations.append(Explanation(work.uid, False, "was never computed"))
         elif stored.is_error:

@@ -18,7 +18,10 @@ MODEL = "PaddleOCR-VL-1.6-0.9B"
 
 @dataclass
 class VlServer:
-    """``faults`` are used up one a request to /chat/completions; ``text`` answers every other one."""
+    """``faults`` are used up one a request to /chat/completions; ``text`` answers every other one.
+
+    ``down`` is looked at for every request: it gets no answer. ``endless_list``: /models never ends.
+    """
 
     text: str = "Total assets 352,755"
     models: tuple[str, ...] = (MODEL,)
@@ -26,6 +29,8 @@ class VlServer:
     faults: list[str] = field(default_factory=list)
     slow_s: float = 0.0
     models_status: int = 200
+    down: bool = False
+    endless_list: bool = False
     asked: list[dict[str, Any]] = field(default_factory=list)
     listed: int = 0
     url: str = ""
@@ -59,21 +64,59 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(401, json.dumps({"error": {"message": f"Incorrect API key: {given}"}}).encode())
         return True
 
+    def _hang_up(self) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
+
+    def _without_end(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        with suppress(ConnectionError):
+            while True:
+                self.wfile.write(b" " * 65536)
+
     def do_GET(self) -> None:
         self.state.listed += 1
+        if self.state.down:
+            self._hang_up()
+            return
         if self._refused():
+            return
+        if self.state.endless_list:
+            self._without_end()
             return
         data = [{"id": name, "object": "model"} for name in self.state.models]
         self._answer(self.state.models_status, json.dumps({"object": "list", "data": data}).encode())
 
     def do_POST(self) -> None:
         self.state.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        if self.state.down:
+            self._hang_up()
+            return
         if self._refused():
             return
         fault = self.state.faults.pop(0) if self.state.faults else ""
+        if fault == "down":
+            self.state.down = True
+            self._hang_up()
+            return
         if fault == "reset":
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.connection.close()
+            self._hang_up()
+        elif fault == "endless":
+            self._without_end()
+        elif fault == "redirect":
+            self.send_response(302)
+            self.send_header("Location", "http://127.0.0.1:9/v1/chat/completions")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif fault == "half":
+            body = completion(self.state.text)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[: len(body) // 2])
             self.close_connection = True
         elif fault == "slow":
             time.sleep(self.state.slow_s)

@@ -50,7 +50,7 @@ class RapidOcrReader:
         drawn = draw(page, self._config.dpi, self._config.max_pixels)
         try:
             found = self._engine(drawn.pixels)
-        except Exception as error:  # noqa: BLE001 - it has an exception of its own for a strip of a page, without words
+        except Exception as error:  # for a strip of a page it has one of its own, without words
             height, width, _ = drawn.pixels.shape
             raise UnreadablePageError(
                 f"rapidocr cannot read a picture of {width} × {height} pixels "

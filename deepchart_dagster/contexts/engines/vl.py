@@ -6,7 +6,6 @@ about as one block of text.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Literal
@@ -20,13 +19,12 @@ from deepchart_dagster.contexts.engines.paddle import import_paddleocr, model_na
 from deepchart_dagster.contexts.engines.vl_lines import Block, Box, lines_of
 from deepchart_dagster.contexts.engines.vl_server import CheckedTransport, api_key, check_server, without_key
 from deepchart_dagster.contexts.layout import PageLine
+from deepchart_dagster.contexts.markup import readable
 from deepchart_dagster.contexts.pdf import PdfPage
 from deepchart_dagster.contexts.words import Word
 
 # Attempts after the first at a request that ended in 429, 5xx or a broken connection.
 _RETRIES = 2
-# A server that was down is not asked again for every page.
-_ASK_AGAIN_S = 60.0
 
 
 class PaddleOcrVlReader:
@@ -39,21 +37,18 @@ class PaddleOcrVlReader:
         self._config = config
         self._transport = CheckedTransport(config.vl_timeout_s)
         self._engine: Any = None
-        self._down: tuple[float, EngineUnavailableError] | None = None
 
     def load(self) -> None:
         """Raises EngineUnavailableError."""
         if self._engine is not None:
             return
-        if self._down and time.monotonic() - self._down[0] < _ASK_AGAIN_S:
-            raise self._down[1]
-        try:
-            if self._config.vl_server_url:
-                check_server(self._config.vl_server_url, self._config.vl_model)
-            self._engine = self._pipeline()
-        except EngineUnavailableError as error:
-            self._down = (time.monotonic(), error)
-            raise
+        self._check_server()
+        self._engine = self._pipeline()
+
+    def _check_server(self) -> None:
+        """Raises EngineUnavailableError where it could read no page at all."""
+        if self._config.vl_server_url:
+            check_server(self._config.vl_server_url, self._config.vl_model)
 
     def _pipeline(self) -> Any:
         paddleocr = import_paddleocr(may_download=self._config.vl_download)
@@ -93,17 +88,19 @@ class PaddleOcrVlReader:
         return lines_of(self._read(drawn), words)
 
     def _read(self, drawn: Drawn) -> list[Block]:
-        self._transport.fault = None
+        self._transport.fault, self._transport.no_answer = None, False
         try:
             results = list(self._engine.predict(drawn.pixels))
         except Exception as error:  # noqa: BLE001 - whatever paddlex makes of a fault, the transport knows its reason
             reason = self._transport.fault or without_key(str(error)) or type(error).__name__
+            if self._transport.no_answer:
+                self._check_server()
             raise UnreadablePageError(f"paddleocr-vl: {reason}") from None
         found = [block for result in results for block in result["parsing_res_list"]]
         return [
             Block(
                 label=block.label,
-                text=block.content or "",
+                text=readable(block.content or ""),
                 box=_in_points(block.bbox, drawn.points_per_pixel),
             )
             for block in found

@@ -1,7 +1,8 @@
 """The server of paddleocr-vl: asked first whether it is there, and every answer looked at before it is used.
 
 paddlex asks with a time-out of its own (600 s) and uses what comes: an answer cut off at the token limit would pass
-for a table that ends there. ``CheckedTransport`` stands between it and the server.
+for a table that ends there, one without an end would be read until the memory is full. ``CheckedTransport`` stands
+between it and the server.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -17,11 +21,14 @@ from deepchart_dagster.contexts.engines.base import EngineUnavailableError
 
 API_KEY_VARIABLE = "DEEPCHART_VL_API_KEY"
 _CHECK_TIMEOUT_S = 10.0
+# A page of text is a hundredth of this.
+_MAX_ANSWER_BYTES = 8 << 20
 _SHOWN = 160
 
 
 def api_key() -> str | None:
-    return os.environ.get(API_KEY_VARIABLE) or None
+    """Without blanks and line breaks round it, which come with a key that is read from a file."""
+    return os.environ.get(API_KEY_VARIABLE, "").strip() or None
 
 
 def without_key(text: str) -> str:
@@ -34,22 +41,15 @@ def without_key(text: str) -> str:
 def check_server(url: str, model: str) -> None:
     """One request: is it there, does it take the key, does it serve the model? Raises EngineUnavailableError."""
     key = api_key()
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    try:
-        with httpx.Client(timeout=_CHECK_TIMEOUT_S, trust_env=False) as client:
-            answer = client.get(f"{url.rstrip('/')}/models", headers=headers)
-    except httpx.TimeoutException:
-        raise EngineUnavailableError(
-            f"the server {url} does not answer ({_CHECK_TIMEOUT_S:.0f} s). Is it up?"
-        ) from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise EngineUnavailableError(f"the server {url} cannot be reached ({without_key(str(error))})") from None
-    if answer.status_code in (401, 403):
-        raise EngineUnavailableError(f"the server {url} refuses the key ({API_KEY_VARIABLE}): {answer.status_code}")
-    if answer.status_code != httpx.codes.OK:
-        hint = " (does the address end in /v1?)" if answer.status_code == httpx.codes.NOT_FOUND else ""
-        raise EngineUnavailableError(f"the server {url} answers {answer.status_code} to /models{hint}")
-    served = _served(answer)
+    if key and not (key.isascii() and key.isprintable()):  # what refuses it later would repeat it
+        raise EngineUnavailableError(f"{API_KEY_VARIABLE} holds a character that no key can have")
+    status, body = _list_of_models(url, key)
+    if status in (401, 403):
+        raise EngineUnavailableError(f"the server {url} refuses the key ({API_KEY_VARIABLE}): {status}")
+    if status != httpx.codes.OK:
+        hint = " (does the address end in /v1?)" if status == httpx.codes.NOT_FOUND else ""
+        raise EngineUnavailableError(f"the server {url} answers {status} to /models{hint}")
+    served = _served(body)
     if served is None:
         raise EngineUnavailableError(f"the server {url} does not speak OpenAI's protocol (/models gives no list)")
     if model not in served:
@@ -58,9 +58,42 @@ def check_server(url: str, model: str) -> None:
         )
 
 
-def _served(answer: httpx.Response) -> list[str] | None:
+def _list_of_models(url: str, key: str | None) -> tuple[int, bytes]:
+    """Status and body of /models, both within bounds. Raises EngineUnavailableError."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    with (
+        _reached(url),
+        httpx.Client(timeout=_CHECK_TIMEOUT_S, trust_env=False) as client,
+        client.stream("GET", f"{url.rstrip('/')}/models", headers=headers) as answer,
+    ):
+        return answer.status_code, _body(answer, time.monotonic() + _CHECK_TIMEOUT_S)
+
+
+@contextmanager
+def _reached(url: str) -> Iterator[None]:
     try:
-        return [str(entry["id"]) for entry in answer.json()["data"]]
+        yield
+    except httpx.TimeoutException:
+        raise EngineUnavailableError(
+            f"the server {url} does not answer ({_CHECK_TIMEOUT_S:.0f} s). Is it up?"
+        ) from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise EngineUnavailableError(f"the server {url} cannot be reached ({without_key(str(error))})") from None
+
+
+def _body(answer: httpx.Response, deadline: float) -> bytes:
+    """httpx's time-out holds for each piece: an answer that drips, or has no end, is ended here."""
+    body = b""
+    for piece in answer.iter_bytes():
+        body += piece
+        if len(body) > _MAX_ANSWER_BYTES or time.monotonic() > deadline:
+            raise httpx.ReadTimeout("its answer has no end")
+    return body
+
+
+def _served(body: bytes) -> list[str] | None:
+    try:
+        return [str(entry["id"]) for entry in json.loads(body)["data"]]
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -68,13 +101,15 @@ def _served(answer: httpx.Response) -> list[str] | None:
 class CheckedTransport(httpx.AsyncBaseTransport):
     """Ends a request after ``timeout_s`` in all; an answer that is no whole answer becomes an error by name.
 
-    ``fault`` says what was wrong with the last answer that was, or is None.
+    ``fault`` says what was wrong with the last answer that was, or is None; ``no_answer``: the server gave none to
+    use, which may be so for every page.
     """
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
         self._inner = httpx.AsyncHTTPTransport()
         self.fault: str | None = None
+        self.no_answer = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         # asyncio's limit holds for the whole answer; httpx's for each of its pieces, paddlex's is 600 s.
@@ -82,19 +117,24 @@ class CheckedTransport(httpx.AsyncBaseTransport):
         try:
             async with asyncio.timeout(self._timeout_s):
                 response = await self._inner.handle_async_request(request)
-                body = await response.aread()
+                body = await _bounded(response)
         except (TimeoutError, httpx.TimeoutException):
+            self.no_answer = True
             return self._refused(request, f"the server gave no answer in {self._timeout_s:g} s")
         except httpx.TransportError as error:
+            self.no_answer = True
             self.fault = f"the connection to the server broke ({without_key(str(error)) or type(error).__name__})"
             raise
-        if response.status_code != httpx.codes.OK:
+        if body is None:
+            return self._refused(request, f"the server's answer is longer than {_MAX_ANSWER_BYTES >> 20} MB")
+        self.no_answer = response.status_code != httpx.codes.OK
+        if self.no_answer:
             self.fault = f"the server answered {response.status_code}: {without_key(body.decode('utf-8', 'replace'))}"
         elif fault := answer_fault(body):
             return self._refused(request, fault)
         else:
             self.fault = None
-        return response
+        return httpx.Response(response.status_code, headers=_told(response), content=body, request=request)
 
     def _refused(self, request: httpx.Request, fault: str) -> httpx.Response:
         """A status that the client does not try again: the same question gets the same answer (temperature 0)."""
@@ -103,6 +143,22 @@ class CheckedTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+async def _bounded(response: httpx.Response) -> bytes | None:
+    """The whole body, None for one that is too long."""
+    body = b""
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > _MAX_ANSWER_BYTES:
+            await response.aclose()
+            return None
+    return body
+
+
+def _told(response: httpx.Response) -> dict[str, str]:
+    """What the client goes by: the kind of answer, and when to ask again."""
+    return {name: response.headers[name] for name in ("content-type", "retry-after") if name in response.headers}
 
 
 def answer_fault(body: bytes) -> str | None:

@@ -1,0 +1,219 @@
+"""Pages that try to pass for something else: lost ones for blanks, text for mark-up, one number for two."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from pathlib import Path
+
+import pymupdf
+import pytest
+from contexts_bad_pdfs import giant_image, pdf_of, stream
+from contexts_drawing import PROSE, save_pdf
+from contexts_room import Room
+from PIL import Image
+
+from deepchart_dagster.benchmark.model import Domain
+from deepchart_dagster.contexts import children, metadata
+from deepchart_dagster.contexts.engines import rapidocr_installed
+from deepchart_dagster.contexts.locate import lines_of_document, locate
+from deepchart_dagster.contexts.markup import as_text, readable
+from deepchart_dagster.contexts.overprint import without_overprint
+from deepchart_dagster.contexts.reading import PdfReader
+from deepchart_dagster.contexts.readings import PageReading
+from deepchart_dagster.contexts.show import describe
+from deepchart_dagster.contexts.words import Word
+from deepchart_dagster.contexts.written import plain_text
+from deepchart_dagster.errors import UsageError
+
+needs_ocr = pytest.mark.skipif(not rapidocr_installed(), reason="needs the ocr extra")
+
+
+def read(path: Path, engine: str = "text-layer") -> PageReading:
+    (reading,) = PdfReader(path, engine).read([1])
+    return reading
+
+
+# Damage
+
+
+def cut_content(path: Path) -> Path:
+    """A page whose packed content ends in its middle: lines 1 to 30 of 60 or so can be read."""
+    texts = b"".join(
+        b"BT /F1 9 Tf 60 %d Td (Line %d is worth %d) Tj ET\n" % (800 - 12 * n, n, 1000 + n) for n in range(60)
+    )
+    packed = zlib.compress(texts, 0)
+    content = stream(packed[: len(packed) // 2], b"/Filter/FlateDecode")
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>"
+    objects = {1: b"<</Type/Catalog/Pages 2 0 R>>", 2: b"<</Type/Pages/Kids[3 0 R]/Count 1>>", 3: page, 4: content}
+    path.write_bytes(pdf_of({**objects, 5: b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"}))
+    return path
+
+
+def test_a_page_of_which_a_part_is_lost_is_read_and_named(room: Room, tmp_path: Path) -> None:
+    document, summary = room.read(cut_content(tmp_path / "cut.pdf"))
+    assert summary.results[0].value["n_page_errors"] == 0
+    context = room.context(document)
+    assert "1010" in context.markdown
+    assert "1059" not in context.markdown
+    assert list(context.summary.damaged) == [1]
+    assert context.pages[0].damage == context.summary.damaged[1]
+    assert (
+        f"page 1 may lack a part, it is damaged: {context.pages[0].damage}" in describe(room.store, document).as_text()
+    )
+
+
+def test_nothing_is_said_of_a_sound_page(room: Room, tmp_path: Path) -> None:
+    document, _ = room.read(save_pdf(tmp_path / "a.pdf", [(60, 120, PROSE)]))
+    assert (room.context(document).summary.damaged, room.context(document).pages[0].damage) == ({}, None)
+
+
+@needs_ocr
+@pytest.mark.slow
+def test_a_lost_picture_that_ocr_takes_for_a_black_square_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(giant_image(200_000))
+    reading = read(tmp_path / "a.pdf", "auto")
+    assert (reading.markdown, reading.error is None) == ("", False)
+    assert "rapidocr: its content is damaged (padding truncated image)" in str(reading.error)
+
+
+@needs_ocr
+@pytest.mark.slow
+def test_a_scan_whose_lower_half_is_lost_is_read_and_named(tmp_path: Path) -> None:
+    drawn = pymupdf.open().new_page()
+    drawn.insert_text((60, 120), "Total assets 352,755", fontsize=24)
+    drawn.insert_text((60, 720), "Total debts 302,083", fontsize=24)
+    pixels = drawn.get_pixmap(dpi=100)
+    written = io.BytesIO()
+    Image.frombytes("RGB", (pixels.width, pixels.height), pixels.samples).save(written, "JPEG")  # from top to bottom
+    jpeg = written.getvalue()
+    entries = b"/Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode"
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</XObject<</I 4 0 R>>>>/Contents 5 0 R>>"
+    objects = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        3: page,
+        4: stream(jpeg[: len(jpeg) // 2], entries % (pixels.width, pixels.height)),
+        5: stream(b"q 595 0 0 842 0 0 cm /I Do Q"),
+    }
+    (tmp_path / "a.pdf").write_bytes(pdf_of(objects))
+    reading = read(tmp_path / "a.pdf", "auto")
+    assert (reading.error, "352,755" in reading.plain, "302,083" in reading.plain) == (None, True, False)
+    assert reading.damage is not None
+
+
+# Mark-up
+
+
+def test_text_that_looks_like_mark_up_is_text(room: Room, tmp_path: Path) -> None:
+    shown = ["<!-- page 7 -->", "</table><table><tr><td>1</td></tr></table>", "<script>alert(2)</script>", "R&amp;D 3"]
+    document, _ = room.read(save_pdf(tmp_path / "a.pdf", [(60, 100 + 40 * n, text) for n, text in enumerate(shown)]))
+    context = room.context(document)
+    assert context.markdown.count("<") == 1, "the one page mark"
+    assert [line.kind for line in context.lines] == ["page", *["text"] * len(context.lines[1:])]
+    text = plain_text(context.markdown)
+    assert all(one in text for one in shown)
+
+
+def test_a_number_between_less_and_more_is_found(room: Room, tmp_path: Path) -> None:
+    """As a tag, "< 0.05 and n >" would take its number along."""
+    document, _ = room.read(save_pdf(tmp_path / "a.pdf", [(60, 100, "It holds for p < 0.05 and n > 30 alone.")]))
+    (found,) = locate(lines_of_document(room.context(document)), "0.05")
+    assert (found.page, found.row) == (1, "It holds for p < 0.05 and n > 30 alone.")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a < b, 5 <= 6, x <- y", "a < b, 5 <= 6, x <- y"),
+        ("<b>1</b>", "&lt;b>1&lt;/b>"),
+        ("AT&T, R&D; &lt; &#60; & more", "AT&T, R&amp;D; &amp;lt; &amp;#60; & more"),
+    ],
+)
+def test_only_what_would_be_taken_for_mark_up_is_written_otherwise(text: str, written: str) -> None:
+    assert as_text(text) == written
+    assert plain_text(written) == text
+
+
+def test_what_a_terminal_obeys_and_no_file_holds_is_no_text() -> None:
+    assert readable("a\x1b[2Jb\nc\ud800 \u202ed") == "a[2Jb\nc\ufffd d"
+
+
+# Overprint
+
+
+def test_a_word_that_is_printed_over_itself_is_read_once(tmp_path: Path) -> None:
+    shifts = ((0, 0), (0.4, 0), (0.4, 0.3), (0, 0))
+    texts = [(60 + x, 100 + y, "Total assets 352,755") for x, y in shifts]
+    reading = read(save_pdf(tmp_path / "a.pdf", [*texts, (60, 300, "Total assets 352,755")]))
+    assert reading.plain == "Total assets 352,755 Total assets 352,755"
+    assert reading.n_numbers == 2
+
+
+@pytest.mark.parametrize("at", [63.9, 64.0, 64.1, 15.95, 0.0])
+def test_overprint_is_seen_wherever_it_lies(at: float) -> None:
+    words = [Word("42", at + shift, at + shift, at + 12 + shift, at + 10 + shift) for shift in (0.0, 0.7, -0.7)]
+    beside = [Word("42", at + 13, at, at + 25, at + 10), Word("43", at, at, at + 12, at + 10)]
+    assert without_overprint([*words, *beside]) == [words[0], *beside]
+
+
+# Names and files
+
+
+@pytest.mark.parametrize("name", ["archive.pdf", "page.pdf"])
+def test_a_pdf_inside_something_else_is_no_pdf(room: Room, tmp_path: Path, name: str) -> None:
+    pdf = save_pdf(tmp_path / "inner.pdf", [(60, 120, PROSE)])
+    path = tmp_path / name
+    if name == "archive.pdf":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            archive.write(pdf, "a.pdf")
+    else:
+        path.write_text("<html>Fetch our %PDF-1.7 here</html>")
+    with pytest.raises(UsageError) as caught:
+        room.documents.add(path, Domain.FINANCE)
+    assert ("is a ZIP archive" in str(caught.value)) == (name == "archive.pdf")
+    assert "not a PDF" in str(caught.value)
+    assert list(room.documents.folder.glob("*")) == []
+
+
+def test_a_line_break_in_a_files_name_is_none_in_its_title(room: Room, tmp_path: Path) -> None:
+    document = room.documents.add(save_pdf(tmp_path / "two\nlines .pdf", [(60, 120, PROSE)]), Domain.FINANCE)
+    assert (document.id, document.title, document.file_name) == ("two-lines", "two lines", "two\nlines .pdf")
+
+
+@pytest.mark.slow
+def test_first_pages_that_take_too_long_say_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    page.insert_text((60, 120), PROSE)
+    pdf.update_stream(page.get_contents()[0], b"BT /helv 10 Tf 10 10 Td (x) Tj ET " * 2_000_000)
+    pdf.save(str(tmp_path / "slow.pdf"), deflate=True)
+    monkeypatch.setattr(metadata, "_FRONT_TIMEOUT_S", 1.0)
+    facts = metadata.read_metadata(tmp_path / "slow.pdf")
+    assert facts.problem == "its first pages cannot be read (no answer after 1 s)"
+
+
+def test_an_ocr_library_is_told_to_report_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """onnxruntime sends the names of models and of the process to its maker, from 1.29 on, unless it is told not to."""
+    started: dict[str, dict[str, str]] = {}
+
+    def note(command: list[str], *, env: dict[str, str], **_: object) -> None:
+        started[command[0]] = env
+        raise OSError("not started")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.setattr(children.subprocess, "Popen", note)
+    with pytest.raises(OSError, match="not started"):
+        children.Child({"do": "inspect", "pdf": "a.pdf", "max_pages": None})
+    (environment,) = started.values()
+    assert environment["ORT_DISABLE_TELEMETRY"] == "1"
+    assert "OPENAI_API_KEY" not in environment
+
+
+def test_pages_keep_what_they_wait_for_and_their_damage(room: Room, tmp_path: Path) -> None:
+    """As they lie in pages.jsonl, for whoever reads it."""
+    document, _ = room.read(cut_content(tmp_path / "cut.pdf"))
+    (row,) = (room.store.folder("ocr_contexts", (), document) / "pages.jsonl").read_text().splitlines()
+    assert json.loads(row)["damage"] == room.context(document).summary.damaged[1]
