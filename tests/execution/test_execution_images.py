@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import math
+import re
 import struct
 import time
 import zlib
+from collections.abc import Callable
 
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from PIL import Image, ImageDraw
 
 from deepchart_dagster.execution import images
@@ -78,6 +83,55 @@ def test_nearly_empty_charts_are_valid(ink: str) -> None:
     else:
         draw.line((100, 240, 540, 240), fill="#f0f0f0")
     assert images.judge_png(png(image)).problem == ""
+
+
+def drawn_with_matplotlib(draw: Callable[[Axes], object], *, axes: bool, face: str, width_in: float) -> bytes:
+    figure = Figure(figsize=(width_in, 3), facecolor=face)
+    ax = figure.add_subplot()
+    ax.set_facecolor(face)
+    ax.set_axis_on() if axes else ax.set_axis_off()
+    draw(ax)
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", facecolor=face)
+    return stream.getvalue()
+
+
+# What a chart shows, whether its axes are drawn, its background: nearly nothing, yet each is a chart.
+NEARLY_EMPTY: dict[str, tuple[Callable[[Axes], object], bool, str]] = {
+    "axes without data": (lambda ax: None, True, "white"),
+    "bars of height zero": (lambda ax: ax.bar(["a", "b"], [0, 0]), True, "white"),
+    "nothing but missing values": (lambda ax: ax.plot([math.nan] * 3), True, "white"),
+    "one point": (lambda ax: ax.scatter([1], [1], s=4), False, "white"),
+    "a hairline in grey": (lambda ax: ax.plot([0, 1], [0, 0], lw=0.3, color="0.7"), False, "white"),
+    "two words": (lambda ax: ax.set_title("No data"), False, "white"),
+    "a slice that is all of the pie": (lambda ax: ax.pie([1]), False, "white"),
+    "white on black": (lambda ax: ax.scatter([1], [1], s=4, color="white"), False, "black"),
+}
+# What cannot be seen is not there, whatever the program drew.
+BLANK: dict[str, tuple[Callable[[Axes], object], bool, str]] = {
+    "no axes, no data": (lambda ax: None, False, "white"),
+    "a grey page": (lambda ax: None, False, "0.9"),
+    "bars in the colour of the paper": (lambda ax: ax.bar([1], [1], color="white"), False, "white"),
+    "one pixel": (lambda ax: ax.plot([1], [1], ",k"), False, "white"),
+    "a bar too small to be drawn": (lambda ax: (ax.bar([1], [1e-6]), ax.set_ylim(0, 1)), False, "white"),
+}
+
+
+@pytest.mark.parametrize(("draw", "axes", "face"), NEARLY_EMPTY.values(), ids=NEARLY_EMPTY)
+def test_a_nearly_empty_chart_is_a_chart(draw: Callable[[Axes], object], axes: bool, face: str) -> None:
+    data = drawn_with_matplotlib(draw, axes=axes, face=face, width_in=4)
+    assert images.judge_png(data) == images.ImageVerdict("", 400, 300)
+
+
+@pytest.mark.parametrize(("draw", "axes", "face"), BLANK.values(), ids=BLANK)
+def test_what_nobody_can_see_is_blank(draw: Callable[[Axes], object], axes: bool, face: str) -> None:
+    data = drawn_with_matplotlib(draw, axes=axes, face=face, width_in=4)
+    assert re.fullmatch(r"the image is blank: [01] pixels differ from the background", images.judge_png(data).problem)
+
+
+def test_a_figure_of_no_size_is_refused() -> None:
+    data = drawn_with_matplotlib(lambda ax: ax.bar([1], [1]), axes=True, face="white", width_in=0.4)
+    assert images.judge_png(data).problem == "the image is 40×300, at least 50×50 is needed"
 
 
 def test_too_little_ink_and_too_faint_ink_are_blank() -> None:
