@@ -68,6 +68,8 @@ class DockerEngine:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(60)
+        while f" {self.folder}/data " in Path("/proc/mounts").read_text():  # left by a dockerd that was killed
+            subprocess.run(["umount", self.folder / "data"], check=True)
 
 
 @pytest.fixture(scope="session")

@@ -321,6 +321,17 @@ def test_auto_takes_the_best_tier_that_works_and_never_trusted() -> None:
     assert tiers.choose("trusted", probe) == "trusted"
 
 
+def test_a_tier_whose_keeper_dies_is_no_tier() -> None:
+    def probe(tier: str) -> Report:
+        if tier == "namespaces":
+            raise InfrastructureError("The process that holds generated programs died: killed.", remedy="Again.")
+        return Report(ended="exit", wait_status=0, output_state="ok")
+
+    state = tiers.examine("namespaces", probe)
+    assert (state.available, state.reason) == (False, "The process that holds generated programs died: killed")
+    assert tiers.choose("auto", probe) == "landlock"
+
+
 def test_landlock_below_abi_4_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deepchart_dagster.execution.sandbox.keeper.landlock.abi", lambda: 3)
     state = tiers.examine("landlock", lambda _: Report(ended="exit", wait_status=0, output_state="ok"))

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from deepchart_dagster.errors import SandboxUnavailable
+from deepchart_dagster.errors import InfrastructureError, SandboxUnavailable
 from deepchart_dagster.execution.sandbox.keeper import landlock, seccomp
 from deepchart_dagster.execution.sandbox.keeper.request import Report
 
@@ -45,7 +45,10 @@ def examine(tier: str, run_probe: Callable[[str], Report]) -> TierState:
     """``run_probe`` runs PROBE in the named tier."""
     if reason := _obstacle(tier):
         return TierState(tier, False, reason)
-    report = run_probe(tier)
+    try:
+        report = run_probe(tier)
+    except InfrastructureError as error:
+        return TierState(tier, False, error.message.rstrip("."))
     if report.ended == "exit" and report.wait_status == 0 and report.output_state == "ok":
         return TierState(tier, True)
     reason = report.error or report.stderr_tail.strip() or f"the probe ended with {report.ended} {report.wait_status}"
