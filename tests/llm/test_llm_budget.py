@@ -175,7 +175,8 @@ sys.stdin.readline()
 client = LiteLLMClient(storage, limits=Limits(max_cost=20 * 0.004))
 
 async def ask():
-    requests = [ChatRequest(model, (Message.text("user", f"{name} {n}"),), "stage1", "p1") for n in range(30)]
+    messages = [(Message.text("system", "Answer briefly."), Message.text("user", f"{name}{n}")) for n in range(30)]
+    requests = [ChatRequest(model, each, "stage1", "p1") for each in messages]
     return await asyncio.gather(*(client.complete(each) for each in requests), return_exceptions=True)
 
 print(sum(not isinstance(one, Exception) for one in asyncio.run(ask())), flush=True)

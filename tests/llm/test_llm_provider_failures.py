@@ -142,6 +142,29 @@ def test_an_answer_beyond_the_cap_is_a_timeout(server, client, make_request, rep
     assert time.monotonic() - begun < 1.4
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_an_answer_after_ninety_seconds_is_waited_for_or_not_as_the_cap_says(server, make_request, replies, tmp_path):
+    """At the real scale: layers below (the SDK, the HTTP library, a proxy's idle time-out) have caps of their own."""
+    server.tell(replies.good("late", delay_s=90), replies.good("late", delay_s=90))
+    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=1))
+
+    async def ask_both():
+        patient = client.complete(make_request("patient", timeout_s=120.0))
+        hasty = client.complete(make_request("hasty", timeout_s=60.0))
+        begun = time.monotonic()
+        outcomes = await asyncio.gather(patient, hasty, return_exceptions=True)
+        return outcomes, time.monotonic() - begun
+
+    (patient, hasty), seconds = asyncio.run(ask_both())
+    assert patient.text == "late"
+    assert 90 <= patient.seconds < 110
+    assert type(hasty) is ProviderTimeout
+    assert "no answer within 60 s" in hasty.message
+    assert 90 <= seconds < 110
+    assert len(server.requests) == 2
+
+
 def test_a_trickle_within_each_read_is_still_capped(server, client, make_request, replies, monkeypatch):
     """A time-out of a single read never fires while bytes keep coming: the wall-clock cap does."""
 
