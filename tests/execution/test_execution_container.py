@@ -491,6 +491,16 @@ def test_an_engine_that_does_not_see_our_files_asks_for_an_image(runner: LocalRu
         run(runner, FORTY_TWO)
 
 
+def test_an_engine_that_would_leave_limits_out_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a rootless one without cgroups of its own, which starts containers all the same."""
+    from docker import APIClient
+
+    really = APIClient.info
+    monkeypatch.setattr(APIClient, "info", lambda self: {**really(self), "MemoryLimit": False, "PidsLimit": False})
+    with runner_at(address) as runner, pytest.raises(SandboxUnavailable, match="cannot limit memory, processes"):
+        run(runner, FORTY_TWO)
+
+
 def test_auto_asks_an_engine_only_where_nothing_better_works(monkeypatch: pytest.MonkeyPatch) -> None:
     def probe(tier: str) -> Report:
         asked.append(tier)

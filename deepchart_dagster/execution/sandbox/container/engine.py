@@ -18,6 +18,7 @@ OWNER_LABEL = "deepchart.owner"  # on containers: the process they belong to
 _USUAL_ADDRESS = "unix:///var/run/docker.sock"
 _TIMEOUT_S = 60
 _NOT_FOUND, _CONFLICT = 404, 409
+_LIMITS = {"MemoryLimit": "memory", "PidsLimit": "processes", "CpuCfsQuota": "cores"}  # as its info calls them
 
 
 class EngineError(Exception):
@@ -53,9 +54,16 @@ class Engine:
         self.api.close()
 
     def cpus(self) -> int:
-        """Raises EngineError."""
+        """How many cores it has. Raises EngineError, also where it would leave limits out, which it does in silence."""
         with engine_errors(self.address):
-            return int(self.api.info()["NCPU"])
+            facts = self.api.info()
+        missing = [what for name, what in _LIMITS.items() if not facts.get(name)]
+        if missing:
+            raise EngineError(
+                f"the container engine at {self.address} cannot limit {', '.join(missing)}; run it as root, or "
+                "delegate cgroups to its user"
+            )
+        return int(facts["NCPU"])
 
     def sweep(self) -> None:
         """Removes containers of ours whose process is gone. Raises EngineError."""
