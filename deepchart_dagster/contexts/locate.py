@@ -13,13 +13,14 @@ from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import write_bytes
+from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.contexts.children import ChildFailedError, run_child
-from deepchart_dagster.contexts.loaded import OcrContext, damaged_context
+from deepchart_dagster.contexts.loaded import OcrContext, damaged_context, load_context
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext
 from deepchart_dagster.contexts.provenance import Box, Origin, PlacedNumber, read_origins
 from deepchart_dagster.contexts.words import NUMBER
 from deepchart_dagster.contexts.written import WrittenNumber, plain_text, value_of, written_numbers
-from deepchart_dagster.errors import DocumentError, UsageError
+from deepchart_dagster.errors import DocumentError, UpstreamError, UsageError
 
 Match = Literal["same writing", "same value", "other sign"]
 _ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
@@ -35,7 +36,8 @@ class Occurrence:
 
     ``row`` is the table's row, cells divided by " | ", or the text around it; ``writing`` the number as it
     stands there; ``place`` the file (and line) of the text it was found in. ``page`` and ``box`` are None where
-    nobody knows them: in a text that the benchmark ships, on a page that was shown as a picture.
+    nobody knows them: in a text that the benchmark ships, on a page of a report that was read anew since it was
+    shown as a picture, or never.
     """
 
     document_id: str
@@ -143,7 +145,9 @@ def lines_of_document(context: OcrContext) -> Iterator[TextLine]:
         yield TextLine(line.text, origin, f"document.md line {line.number}")
 
 
-def lines_of_instance(context: ModelContext, folder: Path, evidence: EvidenceStore) -> Iterator[TextLine]:
+def lines_of_instance(
+    context: ModelContext, folder: Path, evidence: EvidenceStore, store: ArtifactStore
+) -> Iterator[TextLine]:
     """Lines of the context's texts, and of what was read of the pages that its pictures show.
 
     Raises DamagedFile for a text or a provenance file that cannot be read.
@@ -155,12 +159,29 @@ def lines_of_instance(context: ModelContext, folder: Path, evidence: EvidenceSto
             placed = [(texts[origin.line - 1], origin) for origin in origins]
         for text, origin in placed:
             yield TextLine(text, origin, f"{origin.file or file.path} line {origin.line}")
+    documents = {name: _as_read(store, name) for name in dict.fromkeys(chunk.document_id for chunk in context.chunks)}
     for chunk in context.chunks:
-        yield from _lines_of_chunk(chunk, evidence)
+        yield from _lines_of_chunk(chunk, evidence, documents[chunk.document_id])
 
 
-def _lines_of_chunk(chunk: ImageChunk, evidence: EvidenceStore) -> Iterator[TextLine]:
-    for number, markdown in pages_of_chunk(chunk, evidence).items():
+def _as_read(store: ArtifactStore, document_id: str) -> OcrContext | None:
+    try:
+        return load_context(store, document_id)
+    except UpstreamError:
+        return None  # a report that only the benchmark knows
+
+
+def _lines_of_chunk(chunk: ImageChunk, evidence: EvidenceStore, read: OcrContext | None) -> Iterator[TextLine]:
+    """With their boxes where the report is as it was read when the chunk was drawn, else by page alone."""
+    shown = pages_of_chunk(chunk, evidence)
+    pages = {page.number: page.markdown for page in read.pages} if read else {}
+    if read and all(pages.get(number) == markdown for number, markdown in shown.items()):
+        for line in read.lines:
+            if line.page in shown and line.kind != "page":
+                origin = Origin(line.number, line.kind, chunk.document_id, line.page, line.box, line.numbers)
+                yield TextLine(line.text, origin, f"{chunk.path} page {line.page}")
+        return
+    for number, markdown in shown.items():
         for text in markdown.split("\n"):
             if text.strip():
                 yield TextLine(text, Origin(0, "text", chunk.document_id, number), f"{chunk.path} page {number}")

@@ -182,8 +182,17 @@ def test_a_server_address_that_holds_a_secret_is_refused_without_repeating_it(
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize("read", ["S", "s", "$"])
+@pytest.mark.parametrize("read", ["S", "s", "§", "$"])
 def test_a_dollar_sign_that_was_read_as_a_letter_is_one_only_left_of_a_value(read: str) -> None:
     boxes = [[(x, 10), (x + width, 10), (x + width, 22), (x, 22)] for x, width in ((0, 60), (100, 8), (120, 40))]
     assert [word.text for word in ocr_words(boxes, ["Net sales", read, "19,934"], 1.0)][-2:] == ["$", "19,934"]
     assert [word.text for word in ocr_words(boxes, ["Gruppe", read, "Aktien"], 1.0)][-2:] == [read, "Aktien"]
+
+
+def test_a_dollar_sign_at_the_end_of_a_value_is_the_next_values() -> None:
+    boxes = [[(x, 10), (x + width, 10), (x + width, 22), (x, 22)] for x, width in ((0, 60), (100, 36), (180, 30))]
+    words = ocr_words(boxes, ["Basic", "20.68$", "23.46"], 1.0)
+    assert [(word.text, word.x0, word.x1) for word in words[1:]] == [
+        ("20.68", 100, 130), ("$", 130, 136), ("23.46", 180, 210),
+    ]  # fmt: skip
+    assert [word.text for word in ocr_words(boxes, ["in", "US$", "23.46"], 1.0)] == ["in", "US$", "23.46"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pymupdf
@@ -121,7 +122,7 @@ def test_shipped_texts_say_file_and_line(room: Room, tmp_path: Path) -> None:
     room.library.add("b", [asked], tmp_path)
     room.variants.run(Split.FINANCE_NORMAL)
     folder = room.store.folder("context_variants", ("finance-normal",), "s")
-    (place,) = locate(lines_of_instance(read_context(folder), folder, room.evidence), "-1234")
+    (place,) = locate(lines_of_instance(read_context(folder), folder, room.evidence, room.store), "-1234")
     assert (place.page, place.box, place.place) == (None, None, "income.md line 3")
     with pytest.raises(UsageError, match="nobody knows where"):
         draw_place(tmp_path / "none.pdf", place, tmp_path / "place.png")
@@ -145,8 +146,13 @@ def test_chunks_are_searched_by_what_was_read_of_their_pages(room: Room, tmp_pat
     room.library.add("b", [asked], tmp_path)
     room.variants.run(Split.ECOSYSTEM)
     folder = room.store.folder("context_variants", ("ecosystem",), "e")
-    (place,) = locate(lines_of_instance(read_context(folder), folder, room.evidence), "497")
+    (place,) = locate(lines_of_instance(read_context(folder), folder, room.evidence, room.store), "497")
     assert (place.document_id, place.page, place.writing) == ("report", 10, "497 million")
+    assert place.place == "chunks/002.jpg page 10"
+    assert words_at(room.documents.pdf("report"), place) == "497"
+    shutil.rmtree(room.root / "ocr_contexts" / "report")
+    (place,) = locate(lines_of_instance(read_context(folder), folder, room.evidence, room.store), "497")
+    assert (place.page, place.box) == (10, None), "what the chunk shows is known all the same"
 
 
 @pytest.mark.slow

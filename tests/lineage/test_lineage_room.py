@@ -72,6 +72,15 @@ def test_what_was_made_is_fresh_and_the_rest_is_missing(bench: Workbench) -> Non
     assert cells["rendered_charts"].because == ("2 of 2 instances were never computed",)
 
 
+def test_another_engine_makes_what_it_reads_stale_and_the_contexts_built_from_it(made: Path) -> None:
+    with Workbench(load_settings(storage=made, ocr_engine="text-layer")) as changed:
+        cells = _cells(changed)
+    stale = ("ocr_contexts", "context_variants", "predicted_states", "source_fidelity")
+    assert {name: cells[name].state for name in stale} == dict.fromkeys(stale, State.STALE)
+    assert cells["context_variants"].because == tuple(f"ocr_contexts {paper} is stale" for paper in PAPERS)
+    assert cells["raw_documents"].state is cells["references"].state is State.FRESH
+
+
 def test_a_changed_prompt_makes_states_stale_and_scores_behind_them(
     bench: Workbench, tmp_path: Path, made: Path
 ) -> None:

@@ -27,7 +27,7 @@ from deepchart_dagster.contexts.engines.model_files import file_hash, folder_has
 from deepchart_dagster.errors import ConfigurationError
 
 # Bumped when an engine's use here changes what it reads (options, clean-up).
-_USE: dict[EngineName, int] = {TEXT_LAYER: 3, RAPIDOCR: 4, PADDLEOCR: 3, PADDLEOCR_VL: 1}
+_USE: dict[EngineName, int] = {TEXT_LAYER: 3, RAPIDOCR: 5, PADDLEOCR: 4, PADDLEOCR_VL: 1}
 _PACKAGES: dict[EngineName, tuple[str, ...]] = {
     TEXT_LAYER: ("pymupdf",),
     RAPIDOCR: ("rapidocr", "onnxruntime"),

@@ -92,13 +92,24 @@ def _words_of(text: str, corners: list[tuple[float, float]]) -> list[Word]:
 
 
 def _dollar_signs(words: list[Word]) -> list[Word]:
-    """A lone ``S`` or ``s`` left of a value is a dollar sign that was read wrong."""
+    """A lone ``S``, ``s`` or ``§`` left of a value is a dollar sign that was read wrong; one that was read as the end
+    of the value to its left stands before the value to its right."""
+    words = [part for word in words for part in _apart(word)]
     level = leveled(words, skew(words))
     place = {id(word): at for at, word in enumerate(level)}
     fixed = list(words)
     for row in group_rows(level):
         for word, after in itertools.pairwise(row):
-            if word.text in ("S", "s") and is_value(after.text):
+            if word.text in ("S", "s", "§") and is_value(after.text):
                 at = place[id(word)]
                 fixed[at] = replace(words[at], text="$")
     return fixed
+
+
+def _apart(word: Word) -> list[Word]:
+    """``20.68$`` -> ``20.68``, ``$``."""
+    value = word.text[:-1]
+    if word.text[-1:] not in ("$", "§") or not is_value(value):
+        return [word]
+    end = word.x0 + (word.x1 - word.x0) * len(value) / len(word.text)
+    return [replace(word, text=value, x1=end), replace(word, text="$", x0=end)]
