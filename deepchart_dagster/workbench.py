@@ -181,7 +181,7 @@ class Workbench:
             lines = locate.lines_of_document(load_context(self.artifacts, self.documents.get(name).id))
         else:
             context, folder = self.context_checks().context(name, split)
-            lines = locate.lines_of_instance(context, folder, self.evidence)
+            lines = locate.lines_of_instance(context, folder, self.evidence, self.artifacts)
         return locate.locate(lines, number)
 
     def draw_place(self, places: Sequence[Occurrence], nth: int, picture: Path) -> Occurrence:
