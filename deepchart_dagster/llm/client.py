@@ -127,13 +127,14 @@ class LiteLLMClient:
         # Imported before the clock runs, and beside the loop: it takes seconds.
         await asyncio.to_thread(litellm_library)
         asked = _Call(request, key, self._dropped_parameters(request))
-        gate = (await loop_state()).gate(request.model)
+        state = await loop_state()
+        gate = state.gate(request.model)
         # The place is kept while waiting to try again: a model that is out of breath is asked less.
         async with gate.place():
             errors: list[ProviderError] = []
             while True:
                 attempt = len(errors) + 1
-                async with self._in_flight(asked, attempt) as call:
+                async with state.room.holding(request.size), self._in_flight(asked, attempt) as call:
                     begun = time.monotonic()
                     result = await self._attempt(call, attempt=attempt)
                     seconds = time.monotonic() - begun

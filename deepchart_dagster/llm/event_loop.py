@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deepchart_dagster.llm.litellm_library import litellm_library
-from deepchart_dagster.llm.pace import Gate, Pace
+from deepchart_dagster.llm.pace import Gate, Pace, Room
 from deepchart_dagster.llm.registry import ModelSpec
+
+# Three reports of 400 pages, or thirty contexts of 1.2 million tokens.
+_ROOM_BYTES = 150_000_000
 
 _Reached = tuple[str, str | None, int]
 _paces: dict[_Reached, Pace] = {}
@@ -25,6 +28,7 @@ _paces: dict[_Reached, Pace] = {}
 class LoopState:
     gates: dict[_Reached, Gate] = field(default_factory=dict)
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    room: Room = field(default_factory=lambda: Room(_ROOM_BYTES))
     closer: AsyncGenerator[None, None] | None = None
 
     def gate(self, model: ModelSpec) -> Gate:

@@ -62,6 +62,12 @@ class ChatRequest:
     repeat: int = 0
     about: str = ""
 
+    @property
+    def size(self) -> int:
+        """Bytes of its pictures, and characters of its texts."""
+        parts = [part for message in self.messages for part in message.parts]
+        return sum(len(part.data) if isinstance(part, ImagePart) else len(part.text) for part in parts)
+
     def key(self) -> InputKey:
         """Identity of the answer: what the provider sees, and nothing about price or pace."""
         parts = self.model.identity()

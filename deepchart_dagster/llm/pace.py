@@ -1,4 +1,5 @@
-"""How many calls a model has in flight: fewer when its provider is out of breath, more again when it answers.
+"""How many calls are in flight: fewer when a provider is out of breath, more again when it answers, and no more than
+there is memory for.
 
 A refusal for lack of capacity (429, 503, 529) takes half a place away, so that a round of calls that were all
 refused halves the places, and one of which a tenth was refused loses a twentieth. Answers give places back: a round
@@ -90,5 +91,49 @@ class Gate:
         while self._waiting and self._inside < self.pace.places:
             turn = self._waiting.popleft()
             if not turn.done():
+                self._inside += 1
+                turn.set_result(None)
+
+
+class Room:
+    """Memory for the requests of one event loop that are being sent or waited for, in bytes of their texts and
+    pictures. Each byte is there three to four times while its call lasts (itself, as base64, as the body of the HTTP
+    request), and eight reports of 400 pages at once would take gigabytes. What is larger than the room enters alone."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken = 0
+        self._inside = 0
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    @asynccontextmanager
+    async def holding(self, size: int) -> AsyncIterator[None]:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append((size, turn))
+        self._let_in()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._leave(size)
+            else:
+                self._waiting.remove((size, turn))
+                self._let_in()
+            raise
+        try:
+            yield
+        finally:
+            self._leave(size)
+
+    def _leave(self, size: int) -> None:
+        self._taken -= size
+        self._inside -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
+        while self._waiting and (not self._inside or self._taken + self._waiting[0][0] <= self._most):
+            size, turn = self._waiting.popleft()
+            if not turn.done():
+                self._taken += size
                 self._inside += 1
                 turn.set_result(None)

@@ -21,6 +21,8 @@ _UNSEEN: dict[Purpose, tuple[int, int, int]] = {
     "rubric": (150, 800, 4000),
     "judge": (1, 50, 1000),
 }
+# Tokenizers differ from the one we count with where a model's own is not at hand.
+_UNSEEN_RATIO = (0.9, 1.0, 1.25)
 _KEPT = 200
 
 
@@ -32,6 +34,13 @@ class OutputTokens:
     expected: int
     high: int
     calls: int
+
+
+@dataclass(frozen=True)
+class Ratio:
+    low: float
+    expected: float
+    high: float
 
 
 @dataclass
@@ -68,6 +77,13 @@ class UsageHistory:
             high=ordered[-1],
             calls=len(ordered),
         )
+
+    def input_ratio(self, litellm_model: str, purpose: Purpose) -> Ratio:
+        """How the provider's count of an input compares with ours."""
+        seen = self._seen.get((litellm_model, purpose))
+        if seen is None or not seen.ratios:
+            return Ratio(*_UNSEEN_RATIO)
+        return Ratio(min(seen.ratios), fmean(seen.ratios), max(seen.ratios))
 
     def input_tokens(self, litellm_model: str, purpose: Purpose, counted: int) -> int:
         """What the provider may count where we count ``counted``: at the largest ratio that was seen."""

@@ -11,7 +11,7 @@ import pytest
 
 from deepchart_dagster.errors import ConfigurationError, ProviderTimeout, RateLimited
 from deepchart_dagster.llm.client import LiteLLMClient
-from deepchart_dagster.llm.pace import Gate, Pace
+from deepchart_dagster.llm.pace import Gate, Pace, Room
 from deepchart_dagster.llm.registry import ProviderLimit, load_models, load_providers
 from deepchart_dagster.llm.retry import RetryPolicy
 
@@ -110,6 +110,45 @@ def test_a_task_that_is_let_in_and_cancelled_at_once_gives_its_place_back():
         await asyncio.wait_for(inside(), 1)
 
     asyncio.run(scenario())
+
+
+def test_a_room_holds_no_more_than_it_has_place_for_and_the_largest_alone():
+    async def scenario():
+        room, inside, largest = Room(100), [], []
+
+        async def hold(size):
+            async with room.holding(size):
+                inside.append(size)
+                largest.append(sum(inside))
+                await asyncio.sleep(0.01)
+                inside.remove(size)
+
+        await asyncio.gather(*(hold(size) for size in (60, 60, 30, 500, 10, 90, 0)))
+        return largest
+
+    largest = asyncio.run(scenario())
+    assert sorted(size for size in largest if size > 100) == [500]
+    assert len(largest) == 7
+
+
+def test_a_cancelled_task_leaves_no_hole_in_the_room():
+    async def scenario():
+        room = Room(100)
+
+        async def hold(size):
+            async with room.holding(size):
+                await asyncio.sleep(10)
+
+        first, waiting = asyncio.create_task(hold(80)), asyncio.create_task(hold(80))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        async with asyncio.timeout(1), room.holding(100):
+            return True
+
+    assert asyncio.run(scenario())
 
 
 class Capacity:

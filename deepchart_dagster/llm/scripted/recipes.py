@@ -7,6 +7,7 @@ query's ``stage2.py``, which holds no data: J is put in place of ``__J__``.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import content_hash, sha256_bytes
 from deepchart_dagster.benchmark.mini.catalogue import folder_of, mini_queries
-from deepchart_dagster.benchmark.model import CodeType, Query
+from deepchart_dagster.benchmark.model import Query
 from deepchart_dagster.benchmark.state import python_literal, with_state
 from deepchart_dagster.errors import BenchmarkFormatError
 from deepchart_dagster.llm.scripted.lookups import Found, Lookup
@@ -63,10 +64,14 @@ class KnownQuery:
 def recognise(text: str) -> KnownQuery | None:
     """The query whose chart purpose stands in ``text``, or None where no mini query's does."""
     seen = " ".join(text.split())
-    for known in known_queries():
-        if any(" ".join(known.query.purpose_for(code_type).split()) in seen for code_type in CodeType):
-            return known
-    return None
+    return next((known for known in known_queries() if _purpose_pattern(known.query.chart_purpose).search(seen)), None)
+
+
+@lru_cache
+def _purpose_pattern(purpose: str) -> re.Pattern[str]:
+    """A purpose with whatever code type is named where it leaves that open."""
+    around = " ".join(purpose.split()).split("{code_type}")
+    return re.compile(r".{1,40}?".join(map(re.escape, around)))
 
 
 @lru_cache(maxsize=1)
