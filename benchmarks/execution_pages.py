@@ -2,16 +2,19 @@
 
     python benchmarks/execution_pages.py [--rounds 3]
 
-Both draw the same pages in the same run, with the same Chromium, arguments and library files. The other way is what
-a plain harness does: start a browser, load the page, wait 3 s, take the picture, close. CPU seconds are those of this
-process and of every process it started. The last line of stdout is one JSON object; ``ratio_html`` is the other way's
-CPU seconds by ours, ``identical`` whether every page has the same bytes both ways and every time.
+Both draw the same pages in the same run, with the same Chromium (what `deepchart doctor` names), arguments and library
+files. The other way is what a plain harness does, with Playwright: start a browser, load the page, wait 3 s, take the
+picture, close. CPU seconds are those of this process and of every process it started, the start and end of our one
+browser included. The last line of stdout is one JSON object; ``ratio_html`` is the other way's CPU seconds by ours,
+``identical`` whether every page has the same pixels both ways and every time. ``--browser`` names another Chromium for
+both: the full one costs a plain harness more.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import json
 import os
 import resource
@@ -19,12 +22,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from PIL import Image
+
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.execution import chromium
 from deepchart_dagster.execution.browser import Browser, find_browser
+from deepchart_dagster.execution.chromium import VIEWPORT_HEIGHT, VIEWPORT_WIDTH
 from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunStatus
-from deepchart_dagster.execution.pages import VIEWPORT_HEIGHT, VIEWPORT_WIDTH
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.visits import ADDRESS
 
@@ -100,12 +105,17 @@ def browser_each(browser: Browser, libraries: ChartLibraries, html: str) -> byte
     return picture
 
 
+def _pixels(picture: bytes) -> str:
+    with Image.open(io.BytesIO(picture)) as image:
+        return f"{image.size} {hashlib.sha256(image.convert('RGBA').tobytes()).hexdigest()}"
+
+
 def _measure(draw: Callable[[str], bytes], rounds: int, hashes: dict[str, set[str]]) -> int:
-    """Draws every page ``rounds`` times and notes its bytes; returns how many pages that were."""
+    """Draws every page ``rounds`` times and notes its pixels; returns how many pages that were."""
     for _ in range(rounds):
         for name, html in PAGES.items():
             picture = draw(html)
-            hashes.setdefault(name, set()).add(hashlib.sha256(picture).hexdigest())
+            hashes.setdefault(name, set()).add(_pixels(picture))
             if folder := os.environ.get("DEEPCHART_BENCHMARK_PICTURES"):
                 Path(folder, f"{name}-{len(hashes[name])}.png").write_bytes(picture)
     return rounds * len(PAGES)
@@ -114,13 +124,15 @@ def _measure(draw: Callable[[str], bytes], rounds: int, hashes: dict[str, set[st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3, help="how often each page is drawn in either way")
-    rounds = parser.parse_args().rounds
-    browser, libraries = find_browser(), ChartLibraries.from_folder(None)
+    parser.add_argument("--browser", type=Path, help="a Chromium; default: the one that would be used")
+    asked = parser.parse_args()
+    rounds: int = asked.rounds
+    browser, libraries = find_browser(asked.browser), ChartLibraries.from_folder(None)
     if browser is None or not libraries.versions():
         raise SystemExit("needs a Chromium and the chart libraries: deepchart doctor")
     hashes: dict[str, set[str]] = {}
     start, wall = _cpu_s(), time.monotonic()
-    with LocalRunner(workers=1) as runner:
+    with LocalRunner(workers=1, browser=browser.path) as runner:
 
         def one_browser(html: str) -> bytes:
             result = runner.run(Program(html, 2, CodeType.HTML, Limits(wall_s=120)))
@@ -133,13 +145,14 @@ def main() -> None:
     _measure(lambda html: browser_each(browser, libraries, html), rounds, hashes)
     each, each_wall = (_cpu_s() - start) / pages, (time.monotonic() - wall) / pages
     for name, found in hashes.items():
-        print(f"{name}: {'same bytes' if len(found) == 1 else f'{len(found)} different pictures'}")
+        print(f"{name}: {'same pixels' if len(found) == 1 else f'{len(found)} different pictures'}")
     print(
         json.dumps(
             {
                 "benchmark": "execution_pages",
                 "pages": pages,
                 "chromium": browser.version,
+                "headless_shell": browser.is_shell,
                 "cpu_s_one_browser": round(ours, 3),
                 "cpu_s_browser_each": round(each, 3),
                 "wall_s_one_browser": round(our_wall, 3),

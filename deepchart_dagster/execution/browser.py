@@ -32,6 +32,11 @@ class Browser:
     def major(self) -> str:
         return self.version.partition(".")[0]
 
+    @property
+    def is_shell(self) -> bool:
+        """The headless shell, which has no window of its own."""
+        return "headless" in self.path.resolve().name.replace("_", "-")
+
 
 @dataclass(frozen=True)
 class BrowserSandbox:

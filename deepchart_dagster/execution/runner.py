@@ -24,7 +24,7 @@ from deepchart_dagster.benchmark import drawn
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.benchmark.state import load_state, reading_limits
 from deepchart_dagster.errors import BenchmarkFormatError, ConfigurationError, SandboxUnavailable
-from deepchart_dagster.execution import images
+from deepchart_dagster.execution import drawing, images
 from deepchart_dagster.execution.browser import Browser, find_browser
 from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
@@ -128,6 +128,7 @@ class LocalRunner:
             return {
                 "chromium": browser.major if browser else None,
                 "chart_libraries": self._libraries.digest,
+                "page_rules": drawing.RULES_VERSION,
                 "image_rules": images.RULES_VERSION,
                 "drawn": drawn.FORMAT,
             }
