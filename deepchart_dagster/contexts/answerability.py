@@ -6,9 +6,9 @@ states (thousands, millions, billions, percent), with another sign, or rounded a
 listed apart: published d_src files carry derived columns, which no filing holds.
 
 Leaks are
-* the chart: a picture of the context (a file inside a text, a chunk, a picture on a report's page) that is
-  the reference chart or looks like it. A chart that is drawn as lines, or is part of a page that is one
-  picture, is no picture of its own and is not seen;
+* the chart: a picture of the context (a file inside a text, a chunk, a picture or a drawing on a report's page)
+  that is the reference chart or looks like it. A chart that is part of a page that is one picture is no picture
+  of its own and is not seen;
 * the derived data: their file as it is, or a passage with half of the telling derived values, three at least,
   among few other numbers. Telling are values of three digits or more that are no source values: documents
   state some derived values themselves, but not one next to the other as the reference has them.
@@ -25,7 +25,12 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from deepchart_dagster.contexts.pictures import Fingerprint, fingerprint_of_bytes, same_picture
+from deepchart_dagster.contexts.pictures import (
+    Fingerprint,
+    fingerprint_of_bytes,
+    same_picture,
+    trimmed_fingerprint_of_bytes,
+)
 from deepchart_dagster.contexts.written import NumberIndex, WrittenNumber, is_among, plain_text, written_numbers
 
 MIN_TELLING = 3
@@ -145,10 +150,11 @@ def _chart_leaks(
     texts: Sequence[ContextText], pictures: Sequence[ContextPicture], reference: Reference
 ) -> Iterator[Leak]:
     chart = fingerprint_of_bytes(reference.chart) if reference.chart else None
-    if chart is None:
+    if chart is None or reference.chart is None:
         return
+    looks = [chart, *filter(None, [trimmed_fingerprint_of_bytes(reference.chart)])]
     for picture in (*pictures, *_pictures_in(texts)):
-        if same_picture(picture.fingerprint, chart):
+        if any(same_picture(picture.fingerprint, look) for look in looks):
             same = "is" if picture.fingerprint.sha256 == chart.sha256 else "looks like"
             yield Leak("chart", picture.place, f"a picture there {same} the reference chart")
 

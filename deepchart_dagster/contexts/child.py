@@ -29,7 +29,7 @@ from deepchart_dagster.contexts.engines import EngineConfig
 from deepchart_dagster.contexts.front import front_matter
 from deepchart_dagster.contexts.mosaic import save_mosaic
 from deepchart_dagster.contexts.pdf import load_mupdf
-from deepchart_dagster.contexts.pictures import pictures_on, save_marked_page
+from deepchart_dagster.contexts.pictures import charts_on, pictures_on, save_marked_page
 from deepchart_dagster.contexts.readings import INSPECTION, Inspection
 from deepchart_dagster.contexts.session import ReadingSession
 from deepchart_dagster.contexts.suspects import carried_along
@@ -118,7 +118,7 @@ def _chunks(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for chunk in task["chunks"]:
             pages = [pdf[number - 1] for number in chunk["pages"]]
             width, height = save_mosaic(pages, Path(chunk["path"]))
-            pictures = [picture for page in pages for picture in pictures_on(pdf, page)]
+            pictures = [picture for page in pages for picture in (*pictures_on(pdf, page), *charts_on(page))]
             yield {"width": width, "height": height, "pictures": pictures}
 
 

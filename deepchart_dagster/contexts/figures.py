@@ -67,6 +67,45 @@ def figure_regions(page: PdfPage) -> list[Region]:
     return [region.grown(_LABEL_REACH) for region in sorted(large, key=lambda region: (region.y0, region.x0))]
 
 
+def drawn_charts(page: PdfPage) -> list[Region]:
+    """Figures that are drawn as lines and areas, each as it is drawn and with the labels round it.
+
+    Where a chart brings its background its labels stand on that, and what is near it may be other text.
+    """
+    boxes = [_on_page(box, page) for kind, box in page.get_bboxlog() if "text" not in kind and "image" not in kind]
+    whole = page.rect.width * page.rect.height
+    boxes = [box for box in boxes if (box.x1 - box.x0) * (box.y1 - box.y0) <= _MAX_PAGE_SHARE * whole]
+    marked = {cell for box in boxes for cell in _cells(box.x0, box.y0, box.x1, box.y1)}
+    words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
+    frames = []
+    for cells in map(set, _connected(marked)):
+        own = [box for box in boxes if (int(box.x0 // _CELL), int(box.y0 // _CELL)) in cells]
+        frame = _around(own)
+        thick = any(min(box.x1 - box.x0, box.y1 - box.y0) > _RULE for box in own)
+        if thick and min(frame.x1 - frame.x0, frame.y1 - frame.y0) >= _MIN_SIDE:
+            frames.append(frame)
+    _, labels = _share_out(words, [frame.grown(_TURNED_REACH) for frame in frames])
+    labelled = [
+        _around([frame, *(Region(word.x0, word.y0, word.x1, word.y1) for word in inside)])
+        for frame, inside in zip(frames, labels, strict=True)
+    ]
+    return [*frames, *(region for region in labelled if region not in frames)]
+
+
+def _on_page(box: Sequence[float], page: PdfPage) -> Region:
+    x0, y0, x1, y1 = box
+    return Region(max(0, x0), max(0, y0), min(x1, page.rect.width), min(y1, page.rect.height))
+
+
+def _around(boxes: Sequence[Region]) -> Region:
+    return Region(
+        min(box.x0 for box in boxes),
+        min(box.y0 for box in boxes),
+        max(box.x1 for box in boxes),
+        max(box.y1 for box in boxes),
+    )
+
+
 def _cells(x0: float, y0: float, x1: float, y1: float) -> Iterator[tuple[int, int]]:
     for column in range(int(x0 // _CELL), int(x1 // _CELL) + 1):
         for row in range(int(y0 // _CELL), int(y1 // _CELL) + 1):

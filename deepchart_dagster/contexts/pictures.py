@@ -1,8 +1,9 @@
 """Pictures as they lie in a PDF, told apart by what they look like; and pages with a box drawn on them.
 
 A fingerprint is a picture's bytes (hashed), its size and its shades of grey, scaled down to 32 × 32: a chart
-that was written again as JPEG or in another size keeps its look. A page that is one picture as a whole (a
-scan) has the fingerprint of the page: a chart that is a part of it is not seen.
+that was written again as JPEG or in another size keeps its look. A chart that is drawn as lines and areas is
+drawn for this, and its white margins cut off. A page that is one picture as a whole (a scan) has the
+fingerprint of the page: a chart that is a part of it is not seen.
 """
 
 from __future__ import annotations
@@ -16,19 +17,23 @@ from typing import TYPE_CHECKING, Any
 from pydantic import JsonValue, TypeAdapter
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
+from deepchart_dagster.contexts.figures import drawn_charts
 from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 # Bumped when the same picture gets another fingerprint.
-FINGERPRINT_VERSION = 1
+FINGERPRINT_VERSION = 2
 _SIDE = 32
 # Smaller pictures are icons and rules; larger ones are not unpacked for this.
 _MIN_PIXELS = 64
 _MAX_PIXELS = 60_000_000
 _SAME_LOOK = 0.97
 _SAME_SHAPE = 0.03
+# Darker than this is no margin; a chart is drawn with so many pixels on its longer side.
+_INK = 245
+_DRAWN_SIDE = 600.0
 _MARK_DPI = 120
 _MARK_MAX_SIDE = 4000
 _MARK_ROOM = 2.0
@@ -61,6 +66,25 @@ def fingerprint_of_bytes(data: bytes) -> Fingerprint | None:
             return _fingerprint(_on_white(picture), sha256_bytes(data))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
+
+
+def trimmed_fingerprint_of_bytes(data: bytes) -> Fingerprint | None:
+    """Of an image file without its white margins, to be compared with what is drawn on a page."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            return _trimmed(_on_white(picture)) if _is_seen(picture.width, picture.height) else None
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+
+
+def _trimmed(picture: Image) -> Fingerprint | None:
+    box = picture.convert("L").point(lambda shade: 255 * (shade < _INK)).getbbox()
+    if box is None or not _is_seen(box[2] - box[0], box[3] - box[1]):
+        return None
+    inked = picture.crop(box)
+    return _fingerprint(inked, sha256_bytes(inked.convert("RGB").tobytes()))
 
 
 def _on_white(picture: Image) -> Image:
@@ -119,6 +143,21 @@ def pictures_on(pdf: PdfDocument, page: PdfPage) -> list[dict[str, Any]]:
             fingerprint = fingerprint_of_bytes(stored["image"])
             if fingerprint is not None:
                 found.append({"page": page.number + 1, **fingerprint.as_json()})
+    return found
+
+
+def charts_on(page: PdfPage) -> list[dict[str, Any]]:
+    """Fingerprints of the charts that are drawn on a page, without their margins."""
+    from PIL import Image
+
+    found = []
+    for chart in drawn_charts(page):
+        clip = (chart.x0 - _MARK_ROOM, chart.y0 - _MARK_ROOM, chart.x1 + _MARK_ROOM, chart.y1 + _MARK_ROOM)
+        dpi = max(1, int(72 * _DRAWN_SIDE / max(chart.x1 - chart.x0, chart.y1 - chart.y0)))
+        pixmap = page.get_pixmap(dpi=dpi, alpha=False, colorspace="rgb", clip=clip)
+        fingerprint = _trimmed(Image.frombytes("RGB", (pixmap.width, pixmap.height), pixmap.samples))
+        if fingerprint is not None:
+            found.append({"page": page.number + 1, **fingerprint.as_json()})
     return found
 
 

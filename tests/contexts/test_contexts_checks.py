@@ -6,12 +6,17 @@ import base64
 import io
 import json
 import random
+from typing import Any
 
 import pytest
+from matplotlib import figure as figures
 from PIL import Image, ImageDraw
 
 from deepchart_dagster.contexts.answerability import ContextPicture, ContextText, Reference, examine
-from deepchart_dagster.contexts.pictures import fingerprint_of_bytes, same_picture
+from deepchart_dagster.contexts.pdf import load_mupdf
+from deepchart_dagster.contexts.pictures import FINGERPRINT, charts_on, fingerprint_of_bytes, same_picture
+
+pymupdf = load_mupdf()
 
 SOURCE = (383285.0, 394328.0, 96995.0, 99803.0)
 DERIVED = (25.306, 25.309, 44.131, 43.310, 14.678)
@@ -125,3 +130,36 @@ def test_no_chart_and_no_picture_is_nothing_to_find() -> None:
 def test_a_file_without_any_source_value_is_needless() -> None:
     found = examine([ContextText("a.md", STATEMENT), ContextText("b.md", "Cash 12")], [], reference())
     assert found.needless == ("b.md",)
+
+
+def drawn_page(*, background: bool, place: tuple[float, float, float, float]) -> Any:
+    """A report's page with the reference chart drawn on it as lines, among text."""
+    figure = figures.Figure(figsize=(6, 4))
+    axes = figure.subplots()
+    axes.bar(["2020", "2021", "2022"], [20.91, 25.88, 25.31])
+    axes.plot([0, 1, 2], [5, 20, 11], "o-r")
+    axes.set_title("Net margin")
+    axes.set_ylabel("percent")
+    drawing, picture = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawing, format="pdf", transparent=not background)
+    figure.savefig(picture, format="png")
+    page = pymupdf.open().new_page(width=595, height=842)
+    page.insert_text((60, place[1] - 24), "A title of the page", fontsize=14)
+    page.insert_text((60, place[3] + 14), "Figure 3: The net margin of a company over three years.", fontsize=10)
+    for y in range(600, 800, 14):
+        page.insert_text((60, y), "Running text of a report that goes on for a while on its page.", fontsize=10)
+    page.show_pdf_page(pymupdf.Rect(place), pymupdf.open("pdf", drawing.getvalue()), 0)
+    return page, picture.getvalue()
+
+
+@pytest.mark.parametrize("background", [True, False])
+@pytest.mark.parametrize("place", [(60.0, 200.0, 460.0, 470.0), (40.0, 60.0, 340.0, 260.0)])
+def test_the_reference_chart_drawn_as_lines_on_a_page_is_a_leak(
+    background: bool, place: tuple[float, float, float, float]
+) -> None:
+    page, picture = drawn_page(background=background, place=place)
+    charts = charts_on(page)
+    pictures = [ContextPicture(f"report page {row.pop('page')}", FINGERPRINT.validate_python(row)) for row in charts]
+    (leak, *_) = examine([], pictures, reference(source=(), chart=picture)).leaks
+    assert (leak.kind, leak.place) == ("chart", "report page 1")
+    assert examine([], pictures, reference(source=(), chart=chart(3))).leaks == ()
