@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -65,6 +67,25 @@ class DockerEngine:
             return False
         return True
 
+    def try_out(self) -> None:
+        """Raises docker's error where it starts no container; nothing of the project has a part in that."""
+        import docker
+
+        content = io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w") as archive:
+            for name in ("usr", "lib", "lib64"):
+                link = tarfile.TarInfo(name)
+                link.type, link.linkname = tarfile.SYMTYPE, f"host/{name}"
+                archive.addfile(link)
+        client = docker.DockerClient(self.address)
+        client.api.import_image_from_data(content.getvalue(), "deepchart-test-true")
+        host = {"/": {"bind": "/host", "mode": "ro"}}
+        try:
+            client.containers.run("deepchart-test-true", ["/usr/bin/true"], volumes=host, network="none", remove=True)
+        finally:
+            client.images.remove("deepchart-test-true", force=True)
+            client.close()
+
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(60)
@@ -76,13 +97,18 @@ class DockerEngine:
 def container_engine() -> Iterator[DockerEngine]:
     if os.geteuid() != 0 or not shutil.which("dockerd"):
         pytest.skip("no container engine can be started: that needs root and dockerd (on Debian the package docker.io)")
-    pytest.importorskip("docker", reason="the Python package docker is not installed (extra: docker)")
+    docker = pytest.importorskip("docker", reason="the Python package docker is not installed (extra: docker)")
     with tempfile.TemporaryDirectory(prefix="deepchart-engine-", ignore_cleanup_errors=True) as folder:
         engine = DockerEngine(Path(folder))
         try:
             engine.start()
         except OSError as error:
             pytest.skip(f"dockerd does not run here: {error}")
+        try:
+            engine.try_out()
+        except docker.errors.DockerException as error:
+            engine.stop()
+            pytest.skip(f"dockerd starts no container here: {error}")
         yield engine
         engine.stop()
 
