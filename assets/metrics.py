@@ -10,6 +10,7 @@ from resources import StorageResource, open_workbench
 HAS_SCORES = "has_scores"
 SCORES = ["source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"]
 PROGRAMS = ["predicted_states", "rendered_charts"]
+ASKING = [*PROGRAMS, "rubrics", "visual_accuracy", "backend_charts", "backend_scores"]
 
 
 def table_key(table: str) -> dg.AssetKey:
@@ -33,7 +34,8 @@ def _table(name: str, deps: list[str], description: str) -> dg.AssetSpec:
     specs=[
         _table("scores", SCORES, "One row per instance, model, split and metric: value, status, versions, key."),
         _table("executions", PROGRAMS, "One row per generated program: how it ended, seconds, sandbox tier."),
-        _table("calls", [*PROGRAMS, "rubrics", "visual_accuracy"], "One row per attempt to ask a model: the ledger."),
+        _table("calls", ASKING, "One row per attempt to ask a model: the ledger."),
+        _table("backends", ["backend_scores"], "The study of rendering backends: one row per query and setting."),
     ],
     check_specs=[
         dg.AssetCheckSpec(HAS_SCORES, asset=table_key("scores"), description="At least one score is there to report.")

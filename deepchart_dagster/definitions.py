@@ -11,6 +11,7 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 # Data versions on outputs are in beta there: dbt's models get theirs that way (assets/dbt_marts.py).
 warnings.filterwarnings("ignore", category=dg.BetaWarning, message=r"Parameter `data_version` of initializer `Output")
 
+from assets.backend_study import backend_charts, backend_scores  # noqa: E402
 from assets.benchmark_queries import benchmark_queries  # noqa: E402
 from assets.context_checks import context_checks  # noqa: E402
 from assets.context_variants import context_variants  # noqa: E402
@@ -61,6 +62,11 @@ JOBS = [
         description="Both stages and all scores of one model on one split.",
     ),
     dg.define_asset_job(
+        "compare_backends",
+        selection=["backend_charts", "backend_scores"],
+        description="One model's charts from reference data in one rendering backend (paper, 5.4).",
+    ),
+    dg.define_asset_job(
         "publish_reports",
         selection=dg.AssetSelection.groups("reports"),
         description="Metrics store, dbt marts, report.",
@@ -81,6 +87,8 @@ defs = dg.Definitions(
         derived_fidelity,
         execution_rate,
         visual_accuracy,
+        backend_charts,
+        backend_scores,
         metrics,
         dbt_marts,
         report,

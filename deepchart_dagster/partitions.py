@@ -9,11 +9,14 @@ second, and a split holds up to 290 instances.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import dagster as dg
 
 from deepchart_dagster.benchmark.model import Split
+
+if TYPE_CHECKING:
+    from deepchart_dagster.generation.backend_study import Backend
 
 MODELS_NAME = "models"
 DOCUMENTS_NAME = "documents"
@@ -22,6 +25,9 @@ splits = dg.StaticPartitionsDefinition([split.value for split in Split])
 models = dg.DynamicPartitionsDefinition(name=MODELS_NAME)
 documents = dg.DynamicPartitionsDefinition(name=DOCUMENTS_NAME)
 model_splits = dg.MultiPartitionsDefinition({"model": models, "split": splits})
+# As generation.backend_study has them; loading that room here would cost the graph seconds.
+backends = dg.StaticPartitionsDefinition(["python", "html", "free"])
+model_backends = dg.MultiPartitionsDefinition({"backend": backends, "model": models})
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,21 @@ class ModelSplit:
     @property
     def key(self) -> dg.MultiPartitionKey:
         return dg.MultiPartitionKey({"model": self.model, "split": self.split.value})
+
+
+@dataclass(frozen=True)
+class ModelBackend:
+    """The two dimensions of a partition of the backend study."""
+
+    model: str
+    backend: Backend
+
+    @classmethod
+    def of(cls, context: dg.AssetExecutionContext) -> ModelBackend:
+        from deepchart_dagster.generation.backend_study import Backend
+
+        dimensions = cast(dg.MultiPartitionKey, context.partition_key).keys_by_dimension
+        return cls(model=dimensions["model"], backend=Backend(dimensions["backend"]))
 
 
 def sync_partitions(instance: dg.DagsterInstance, name: str, wanted: list[str]) -> PartitionChange:

@@ -52,6 +52,9 @@ class Settings(BaseModel):
         default="subset",
         description="what of finance-ultra-long is run: the fixed subset of 50, all, or a file with a uid a line",
     )
+    backend_study: Path | None = Field(
+        default=None, description="a file with a uid a line: the study of backends asks free choice about these"
+    )
     judge: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
     rubric_writer: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
     workers: int = Field(

@@ -30,18 +30,20 @@ if TYPE_CHECKING:
     from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
     from deepchart_dagster.contexts.variants import ContextVariantStage
     from deepchart_dagster.execution.runner import LocalRunner
-    from deepchart_dagster.generation.charts import RenderedChartStage
+    from deepchart_dagster.generation.backend_study import BackendChartStage, StudySelection
+    from deepchart_dagster.generation.charts import ChartMaking, RenderedChartStage
     from deepchart_dagster.generation.preview import Preview
     from deepchart_dagster.generation.prompts import PromptSet
     from deepchart_dagster.generation.states import PredictedStateStage
     from deepchart_dagster.llm.budget import Limits as BudgetLimits
     from deepchart_dagster.llm.client import LiteLLMClient
+    from deepchart_dagster.scoring.backend_scores import BackendScoreStage
     from deepchart_dagster.scoring.context_checks import ContextChecks
     from deepchart_dagster.scoring.execution import ExecutionStage
     from deepchart_dagster.scoring.fidelity import FidelityStage
     from deepchart_dagster.scoring.references import ReferenceStage
     from deepchart_dagster.scoring.rubrics import RubricStage
-    from deepchart_dagster.scoring.visual import VisualAccuracyStage
+    from deepchart_dagster.scoring.visual import Judging, VisualAccuracyStage
 
 PreviewStage: TypeAlias = Literal[1, 2, "rubric", "judge"]
 
@@ -269,9 +271,28 @@ class Workbench:
     def rendered_charts(self) -> RenderedChartStage:
         from deepchart_dagster.generation.charts import RenderedChartStage
 
-        return RenderedChartStage(
+        return RenderedChartStage(making=self._chart_making(), library=self.library)
+
+    def backend_charts(self) -> BackendChartStage:
+        from deepchart_dagster.generation.backend_study import BackendChartStage
+
+        return BackendChartStage(making=self._chart_making(), selection=self.study_selection())
+
+    def backend_scores(self) -> BackendScoreStage:
+        from deepchart_dagster.scoring.backend_scores import BackendScoreStage
+
+        return BackendScoreStage(judging=self._judging(), selection=self.study_selection())
+
+    def study_selection(self) -> StudySelection:
+        from deepchart_dagster.generation.backend_study import StudySelection
+
+        return StudySelection(library=self.library, listed=self.settings.backend_study)
+
+    def _chart_making(self) -> ChartMaking:
+        from deepchart_dagster.generation.charts import ChartMaking
+
+        return ChartMaking(
             store=self.artifacts,
-            library=self.library,
             client=self.client,
             runner=self.runner,
             prompts=self.prompts,
@@ -293,9 +314,13 @@ class Workbench:
     def visual_accuracy(self) -> VisualAccuracyStage:
         from deepchart_dagster.scoring.visual import VisualAccuracyStage
 
-        return VisualAccuracyStage(
+        return VisualAccuracyStage(judging=self._judging(), library=self.library)
+
+    def _judging(self) -> Judging:
+        from deepchart_dagster.scoring.visual import Judging
+
+        return Judging(
             store=self.artifacts,
-            library=self.library,
             client=self.client,
             judges=self.judges,
             prompts=self.prompts,

@@ -151,7 +151,11 @@ class Query(_Frozen):
 
     def purpose_for(self, code_type: CodeType) -> str:
         """The chart purpose as a model reads it: the literal ``{code_type}`` is filled."""
-        return self.chart_purpose.replace("{code_type}", code_type.value)
+        return self.purpose_in(code_type.value)
+
+    def purpose_in(self, code_type: str) -> str:
+        """The same where the code type is not one of ours ("Python or HTML")."""
+        return self.chart_purpose.replace("{code_type}", code_type)
 
 
 class Instance(_Frozen):

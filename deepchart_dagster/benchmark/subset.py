@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -71,7 +71,7 @@ class Selection:
         if self.wanted == "all" or not queries:
             return uids
         if isinstance(self.wanted, Path):
-            return _known(_listed(self.wanted), uids, self.wanted)
+            return check_listed(self.wanted, uids, SUBSET_SPLIT.value)
         return frozenset(
             uid for benchmark, members in _by_benchmark(queries) for uid in self.subset(benchmark, members).uids
         )
@@ -93,7 +93,7 @@ class Selection:
         if self.wanted == "all":
             return f"all {len(queries)}"
         if isinstance(self.wanted, Path):
-            chosen = [query for query in queries if query.uid in _listed(self.wanted)]
+            chosen = [query for query in queries if query.uid in read_uids(self.wanted)]
             return f"{len(chosen)} of {len(queries)}, by a list"
         subset = self.subset(benchmark, queries)
         if len(subset.uids) == len(queries):
@@ -122,17 +122,19 @@ def _by_benchmark(queries: Iterable[Query]) -> Iterator[tuple[str, list[Query]]]
     return iter(groups.items())
 
 
-def _known(listed: frozenset[str], uids: frozenset[str], path: Path) -> frozenset[str]:
+def check_listed(path: Path, uids: Set[str], where: str = "the text splits") -> frozenset[str]:
+    """The uids of a user's file. Raises ConfigurationError where one is not among ``uids``, those of ``where``."""
+    listed = read_uids(path)
     if unknown := sorted(listed - uids):
         raise ConfigurationError(
-            f"{path}: {len(unknown)} of {len(listed)} uids are not in {SUBSET_SPLIT.value}, first {unknown[0]!r}.",
+            f"{path}: {len(unknown)} of {len(listed)} uids are not in {where}, first {unknown[0]!r}.",
             remedy="Correct the list, or select the benchmark that has them (DEEPCHART_BENCHMARKS).",
         )
     return listed
 
 
-def _listed(path: Path) -> frozenset[str]:
-    """The uids of a user's file: one a line, ``#`` begins a remark."""
+def read_uids(path: Path) -> frozenset[str]:
+    """The uids of a user's file: one a line, ``#`` begins a remark. Raises ConfigurationError."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ConfigurationError(f"{path} is too large for a list of uids.", remedy="A line holds one uid.")
@@ -140,7 +142,7 @@ def _listed(path: Path) -> frozenset[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
             f"the list of uids {path} cannot be read: {error}.",
-            remedy="DEEPCHART_ULTRA_LONG is subset, all, or a text file with a uid on each line.",
+            remedy="It is a text file with a uid on each line (DEEPCHART_ULTRA_LONG may be subset or all as well).",
         ) from error
     uids = frozenset(text for line in lines if (text := line.partition("#")[0].strip()))
     if not uids:

@@ -20,6 +20,7 @@ from deepchart_dagster.cli.pipeline import (
 )
 from deepchart_dagster.cli.runs import RunOutcome, Runs
 from deepchart_dagster.errors import ConfigurationError, UsageError
+from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKind
 from deepchart_dagster.lineage.status import State
 from deepchart_dagster.llm.registry import ModelSpec
@@ -33,6 +34,13 @@ IN_ERROR = frozenset({State.PARTIAL, State.FAILED})
 @click.argument("selection")
 @click.option("--model", "models", multiple=True, metavar="M", help="Models to run; may be repeated.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
+@click.option(
+    "--backend",
+    "backends",
+    multiple=True,
+    type=click.Choice([backend.value for backend in Backend]),
+    help="The study of rendering backends; default: all three where nothing else is selected, else none.",
+)
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Documents; default: all registered.")
 @click.option("--stale-only", is_flag=True, help="Only partitions that are stale, missing, partial or failed.")
 @click.option("--retry-errors", is_flag=True, help="Only instances in error; everything else is left as it is.")
@@ -43,6 +51,7 @@ def command(
     selection: str,
     models: tuple[str, ...],
     splits: tuple[str, ...],
+    backends: tuple[str, ...],
     documents: tuple[str, ...],
     stale_only: bool,
     retry_errors: bool,
@@ -71,6 +80,7 @@ def command(
             models=tuple(bench.model(slug).slug for slug in models),
             splits=tuple(Split(split) for split in splits) or tuple(Split),
             documents=tuple(bench.documents.get(name).id for name in documents) or tuple(known),
+            backends=_backends(assets, backends),
         )
         _check_models(assets, scope, bench)
         _check_judges(assets, bench)
@@ -91,11 +101,22 @@ def command(
         raise click.exceptions.Exit(outcome.exit_code)
 
 
+def _backends(assets: list[str], asked: tuple[str, ...]) -> tuple[Backend, ...]:
+    """The study is paid for apart: a wide selection (``*``, ``references+``) does not begin it unasked."""
+    kinds = {BY_NAME[name].kind for name in assets if name in BY_NAME}
+    if asked or kinds != {PartitionKind.MODEL_BACKEND}:
+        return tuple(Backend(name) for name in asked)
+    return tuple(Backend)
+
+
+_BY_MODEL = (PartitionKind.MODEL_SPLIT, PartitionKind.MODEL_BACKEND)
+
+
 def _check_models(assets: list[str], scope: Scope, bench: Workbench) -> None:
-    by_model = [name for name in assets if name in BY_NAME and BY_NAME[name].kind is PartitionKind.MODEL_SPLIT]
+    by_model = [name for name in assets if name in BY_NAME and BY_NAME[name].kind in _BY_MODEL]
     if by_model and not scope.models:
         raise UsageError(
-            f"{by_model[0]} is partitioned by model and split: name at least one --model (calls cost money).",
+            f"{by_model[0]} is partitioned by model: name at least one --model (calls cost money).",
             remedy=f"Models: {', '.join(bench.models)}.",
         )
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_split_key
+from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_backend_key, model_split_key
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
+from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.llm.yaml_file import did_you_mean
@@ -37,6 +38,7 @@ class Scope:
     models: tuple[str, ...]
     splits: tuple[Split, ...]
     documents: tuple[str, ...]
+    backends: tuple[Backend, ...] = ()
 
 
 @dataclass
@@ -125,6 +127,9 @@ def run_groups(assets: Sequence[str], scope: Scope) -> Iterator[RunGroup]:
     if names := by_kind[PartitionKind.MODEL_SPLIT]:
         for model in scope.models:
             yield from (RunGroup(names, model_split_key(model, split.value)) for split in scope.splits)
+    if names := by_kind[PartitionKind.MODEL_BACKEND]:
+        for model in scope.models:
+            yield from (RunGroup(names, model_backend_key(model, backend.value)) for backend in scope.backends)
     if tail := tuple(name for name in assets if name != ROOT and name not in BY_NAME):
         yield RunGroup(tail, None)
 
@@ -215,6 +220,8 @@ def _untouched(cell: Cell) -> Materialized:
 
 
 def _dagster_key(key: PartitionKey) -> str:
+    if key.model and key.backend:
+        return model_backend_key(key.model, key.backend.value)
     if key.model and key.split:
         return model_split_key(key.model, key.split.value)
     return key.document or (key.split.value if key.split else "")

@@ -264,7 +264,17 @@ def _manifest_partition(asset: AssetNode, partition: str) -> tuple[str, ...]:
     if asset.kind is PartitionKind.MODEL_SPLIT:
         model, _, split = partition.partition("|")
         return (split, model)
+    if asset.kind is PartitionKind.MODEL_BACKEND:
+        backend, _, model = partition.partition("|")
+        return (backend, model)
     return (partition,)
+
+
+def model_backend_key(model: str, backend: str) -> str:
+    """The key string of a backend × model partition, as Dagster writes it."""
+    import dagster as dg
+
+    return cast(str, dg.MultiPartitionKey({"model": model, "backend": backend}))
 
 
 def model_split_key(model: str, split: str) -> str:

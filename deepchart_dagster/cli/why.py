@@ -10,6 +10,7 @@ import click
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import UsageError
+from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node
 from deepchart_dagster.lineage.why import Explanation, explain
 
@@ -21,6 +22,7 @@ _SHOWN = 120
 @click.option("--model", help="For assets by model and split.")
 @click.option("--split", type=click.Choice([split.value for split in Split]))
 @click.option("--document", help="For assets by document.")
+@click.option("--backend", type=click.Choice([backend.value for backend in Backend]), help="For the backend study.")
 @click.option("--instance", "uid", metavar="UID", help="This instance only.")
 @common_options
 def command(
@@ -28,6 +30,7 @@ def command(
     model: str | None,
     split: str | None,
     document: str | None,
+    backend: str | None,
     uid: str | None,
     storage: str | None,
     as_json: bool,
@@ -37,7 +40,7 @@ def command(
     \b
     Example: deepchart why predicted_states --model oracle --split finance-normal
     """
-    key = _key(asset, model, split, document)
+    key = _key(asset, model, split, document, backend)
     with workbench(storage) as bench:
         explanations = explain(bench, key, uid)
     if uid and not explanations:
@@ -45,21 +48,28 @@ def command(
     emit(as_json, {"instances": [asdict(item) for item in explanations]}, _text(explanations))
 
 
-def _key(asset: str, model: str | None, split: str | None, document: str | None) -> PartitionKey:
+def _key(asset: str, model: str | None, split: str | None, document: str | None, backend: str | None) -> PartitionKey:
     kind = node(asset).kind
     given = {
         PartitionKind.DOCUMENT: bool(document),
         PartitionKind.SPLIT: bool(split),
         PartitionKind.MODEL_SPLIT: bool(split and model),
+        PartitionKind.MODEL_BACKEND: bool(backend and model),
     }
     if not given[kind]:
-        needs = {"document": "--document", "split": "--split", "model_split": "--model and --split"}[kind.value]
+        needs = {
+            PartitionKind.DOCUMENT: "--document",
+            PartitionKind.SPLIT: "--split",
+            PartitionKind.MODEL_SPLIT: "--model and --split",
+            PartitionKind.MODEL_BACKEND: "--model and --backend",
+        }[kind]
         raise UsageError(f"{asset} is partitioned by {kind.value.replace('_', ' and ')}.", remedy=f"Give {needs}.")
     return PartitionKey(
         asset,
         document=document if kind is PartitionKind.DOCUMENT else None,
-        split=Split(split) if split and kind is not PartitionKind.DOCUMENT else None,
-        model=model if kind is PartitionKind.MODEL_SPLIT else None,
+        split=Split(split) if split and kind in (PartitionKind.SPLIT, PartitionKind.MODEL_SPLIT) else None,
+        model=model if kind in (PartitionKind.MODEL_SPLIT, PartitionKind.MODEL_BACKEND) else None,
+        backend=Backend(backend) if backend and kind is PartitionKind.MODEL_BACKEND else None,
     )
 
 

@@ -66,6 +66,27 @@ class _Block:
     closed: bool
 
 
+def language_of(text: str) -> CodeType:
+    """In which language an answer's program is written, where the model was free to choose (paper, 5.4).
+
+    The whole answer, where it is a program; else the last complete fenced block that names a language of ours; else
+    the last block, or what stands without a fence, by how it begins. Python where nothing tells.
+    """
+    answer = _without_reasoning(text)
+    if _is_whole_program(answer, CodeType.PYTHON):
+        return CodeType.PYTHON
+    blocks = [block for block in _blocks(answer) if block.source.strip()]
+    named = [(language, block.closed) for block in blocks for language, tags in _TAGS.items() if block.tag in tags]
+    if named:
+        return next((language for language, closed in reversed(named) if closed), named[-1][0])
+    if blocks:
+        return CodeType.HTML if _HTML_START.match(blocks[-1].source.lstrip()) else CodeType.PYTHON
+    python = _after_preamble_python(answer)
+    if python is not None and _is_whole_program(python.source, CodeType.PYTHON):
+        return CodeType.PYTHON
+    return CodeType.HTML if _HTML_START.search(answer) else CodeType.PYTHON
+
+
 def extract_code(text: str, language: CodeType) -> Code | None:
     """The program in ``text`` (rules: see the module), or None where there is none. Never raises."""
     answer = _without_reasoning(text)

@@ -23,7 +23,7 @@ from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
 from deepchart_dagster.contexts.tokens import TokenCounter
 from deepchart_dagster.errors import SandboxUnavailable
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
-from deepchart_dagster.generation.answers import Code, extract_code
+from deepchart_dagster.generation.answers import Code, extract_code, language_of
 from deepchart_dagster.llm.model import ChatAnswer, ChatModel, ChatRequest, ImagePart, Message, TextPart
 from deepchart_dagster.llm.registry import ModelSpec
 
@@ -66,9 +66,13 @@ class Gates:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a model's answer came to, and what the call took (observations of the result)."""
+    """What a model's answer came to, and what the call took (observations of the result).
+
+    ``backend`` is what was asked for, or what the model chose; None where there is no program to tell.
+    """
 
     code: Code | Failure
+    backend: CodeType | None
     observations: dict[str, JsonValue]
 
 
@@ -134,31 +138,37 @@ def _part(part: TextPart | ImagePart) -> dict[str, JsonValue]:
 
 @dataclass(frozen=True)
 class Asking:
-    """The collaborators of an attempt. ``stage`` is 1 (J) or 2 (chart); the backend of stage 1 is Python."""
+    """The collaborators of an attempt.
+
+    stage     1 (J) or 2 (chart)
+    backend   Python in stage 1; None where the model chooses (paper, 5.4)
+    """
 
     client: ChatModel
     runner: ProgramRunner
     limits: Limits
     gates: Gates
     stage: Literal[1, 2]
-    backend: CodeType
+    backend: CodeType | None
 
     async def ask(self, request: ChatRequest, folder: Path) -> Asked:
         """Leaves answer.txt and the program in ``folder``. Raises ProviderError, StorageError."""
         answer = await self.client.complete(request)
         write_text(folder / ANSWER_NAME, answer.text)
         observed = _observed_of_answer(answer)
-        code = program_in(answer, self.backend)
+        backend = self.backend or language_of(answer.text)
+        code = program_in(answer, backend)
         if isinstance(code, Failure):
-            return Asked(code=code, observations=observed)
-        write_text(folder / PROGRAM_NAMES[self.backend], code.source)
-        return Asked(code=code, observations={**observed, "code_origin": code.origin})
+            return Asked(code=code, backend=self.backend, observations=observed)
+        write_text(folder / PROGRAM_NAMES[backend], code.source)
+        return Asked(code=code, backend=backend, observations={**observed, "code_origin": code.origin})
 
     async def run(self, asked: Asked) -> Attempt:
         """Runs what was found. Raises SandboxUnavailable, BrowserUnavailable: ours, never the model's."""
         if isinstance(asked.code, Failure):
             return Attempt(ended=asked.code, observations=asked.observations)
-        program = Program(source=asked.code.source, stage=self.stage, backend=self.backend, limits=self.limits)
+        backend = asked.backend or CodeType.PYTHON
+        program = Program(source=asked.code.source, stage=self.stage, backend=backend, limits=self.limits)
         loop = asyncio.get_running_loop()
         result = await loop.run_in_executor(self.gates.programs, self.runner.run, program)
         if result.status is RunStatus.REFUSED:

@@ -7,6 +7,7 @@ asked.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -50,30 +51,60 @@ _PROMPT = "stage2"
 
 
 @dataclass(frozen=True)
-class RenderedChartStage:
-    """``backend`` None: each query's own code type, Python where it allows Python."""
+class ChartMaking:
+    """The collaborators of whatever asks models for charts. ``workers`` programs run at once."""
 
     store: ArtifactStore
-    library: Library
     client: ChatModel
     runner: ProgramRunner
     prompts: PromptSet
     limits: Limits
     evidence: EvidenceStore
     workers: int = 1
+
+    @property
+    def prompt_hash(self) -> str:
+        return self.prompts.hash(_PROMPT)
+
+    def request(
+        self, model: ModelSpec, *, code_type: str, intent: Mapping[str, JsonValue], json_data: str
+    ) -> ChatRequest:
+        """``code_type`` and ``intent`` in a prompt's words, J as ``json_data``."""
+        messages = self.prompts.messages(_PROMPT, code_type=code_type, **intent, json_data=json_data)
+        return ChatRequest(model=model, messages=messages, purpose="stage2", prompt_hash=self.prompt_hash)
+
+    def asking(self, gates: Gates, backend: CodeType | None) -> Asking:
+        return Asking(self.client, self.runner, self.limits, gates, stage=2, backend=backend)
+
+    def keep(self, made: Made, backend: CodeType, folder: Path) -> dict[str, JsonValue]:
+        """Stores the chart and what is known of it; returns the result's value."""
+        write_bytes(folder / CHART_NAME, made.output)
+        if made.drawn is not None:
+            write_json(folder / DRAWN_NAME, made.drawn)
+            self.evidence.put("drawn", sha256_bytes(made.output), made.drawn)
+        width, height = png_size(made.output) or (None, None)
+        return {"backend": backend.value, "width": width, "height": height}
+
+
+@dataclass(frozen=True)
+class RenderedChartStage:
+    """``backend`` None: each query's own code type, Python where it allows Python."""
+
+    making: ChartMaking
+    library: Library
     backend: CodeType | None = None
 
     def plan(self, split: Split, model: ModelSpec) -> list[Work]:
         """The instances that stage 1 asks this model about."""
-        gates = Gates.of(calls=model.concurrency, programs=self.workers)
+        gates = Gates.of(calls=model.concurrency, programs=self.making.workers)
         instances = asked_instances(self.library, split, model)
         return [self._work(instance, model, gates) for instance in instances]
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""
         step = Step.own(CHART_ASSET, split.value, model.slug)
-        at_once = model.concurrency + self.workers
-        return run_step(self.store, step, self.plan(split, model), concurrency=at_once, progress=progress)
+        at_once = model.concurrency + self.making.workers
+        return run_step(self.making.store, step, self.plan(split, model), concurrency=at_once, progress=progress)
 
     def request(self, instance: Instance, model: ModelSpec) -> ChatRequest:
         """The exact request. Raises UpstreamError where stage 1 left no valid J, or its file was changed."""
@@ -83,12 +114,10 @@ class RenderedChartStage:
                 f"{instance.uid}: stage 1 of {model.slug} in {instance.split.value} left no valid J "
                 f"({state.problem.kind if state.problem else state.status.value}); stage 2 is not asked."
             )
-        json_data = read_output(self.store, state, STATE_NAME).decode("utf-8-sig").strip()
+        json_data = read_output(self.making.store, state, STATE_NAME).decode("utf-8-sig").strip()
         backend = self._backend(instance.query)
-        messages = self.prompts.messages(
-            _PROMPT, code_type=backend.value, **intent_of(instance.query, backend), json_data=json_data
-        )
-        return ChatRequest(model=model, messages=messages, purpose="stage2", prompt_hash=self.prompts.hash(_PROMPT))
+        intent = intent_of(instance.query, backend)
+        return self.making.request(model, code_type=backend.value, intent=intent, json_data=json_data)
 
     def _backend(self, query: Query) -> CodeType:
         return self.backend or first_backend(query)
@@ -114,15 +143,15 @@ class RenderedChartStage:
             state=state.files[STATE_NAME].sha256,
             intent=intent_of(query, backend),
             backend=backend.value,
-            prompt=self.prompts.hash(_PROMPT),
+            prompt=self.making.prompt_hash,
             **model.identity(),
-            limits=asdict(self.limits),
-            runner=self.runner.identity(2, backend),
+            limits=asdict(self.making.limits),
+            runner=self.making.runner.identity(2, backend),
         )
 
     async def _compute(self, instance: Instance, model: ModelSpec, gates: Gates, folder: Path) -> Outcome:
         backend = self._backend(instance.query)
-        asking = Asking(self.client, self.runner, self.limits, gates, stage=2, backend=backend)
+        asking = self.making.asking(gates, backend)
         async with gates.calls:
             request = self.request(instance, model)
             counted = text_tokens(request.messages, counter_of(model.litellm_model))
@@ -131,19 +160,10 @@ class RenderedChartStage:
         attempt = await asking.run(asked)
         if isinstance(attempt.ended, Failure):
             return attempt.ended.outcome(attempt.observations)
-        return Outcome(value=self._keep(attempt.ended, backend, folder), observations=attempt.observations)
-
-    def _keep(self, made: Made, backend: CodeType, folder: Path) -> dict[str, JsonValue]:
-        """Stores the chart and what is known of it; returns the result's value."""
-        write_bytes(folder / CHART_NAME, made.output)
-        if made.drawn is not None:
-            write_json(folder / DRAWN_NAME, made.drawn)
-            self.evidence.put("drawn", sha256_bytes(made.output), made.drawn)
-        width, height = png_size(made.output) or (None, None)
-        return {"backend": backend.value, "width": width, "height": height}
+        return Outcome(value=self.making.keep(attempt.ended, backend, folder), observations=attempt.observations)
 
     def _state(self, instance: Instance, model: ModelSpec) -> InstanceResult:
-        return usable_result(self.store, STATE_ASSET, (instance.split.value, model.slug), instance.uid)
+        return usable_result(self.making.store, STATE_ASSET, (instance.split.value, model.slug), instance.uid)
 
 
 def _not_asked(instance: Instance, state: InstanceResult) -> Work:

@@ -13,6 +13,7 @@ from typing import Protocol
 from deepchart_dagster.artifacts.steps import Step, Work
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import UsageError
+from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.workbench import Workbench
 
@@ -21,6 +22,7 @@ class PartitionKind(StrEnum):
     DOCUMENT = "document"
     SPLIT = "split"
     MODEL_SPLIT = "model_split"
+    MODEL_BACKEND = "model_backend"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ NODES: tuple[AssetNode, ...] = (
     AssetNode("derived_fidelity", PartitionKind.MODEL_SPLIT, ("predicted_states", "references")),
     AssetNode("execution_rate", PartitionKind.MODEL_SPLIT, ("rendered_charts",)),
     AssetNode("visual_accuracy", PartitionKind.MODEL_SPLIT, ("rendered_charts", "rubrics")),
+    AssetNode("backend_charts", PartitionKind.MODEL_BACKEND, ("references",)),
+    AssetNode("backend_scores", PartitionKind.MODEL_BACKEND, ("backend_charts", "rubrics")),
 )
 BY_NAME = {node.name: node for node in NODES}
 
@@ -67,11 +71,13 @@ class PartitionKey:
     document: str | None = None
     split: Split | None = None
     model: str | None = None
+    backend: Backend | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """As in the manifest's path: (document), (split) or (split, model)."""
-        return tuple(part for part in (self.document, self.split and self.split.value, self.model) if part)
+        """As in the manifest's path: (document), (split), (split, model) or (backend, model)."""
+        named = (self.document, self.split and self.split.value, self.backend and self.backend.value, self.model)
+        return tuple(part for part in named if part)
 
     @property
     def step(self) -> Step:
@@ -90,6 +96,8 @@ def partition_keys(
         return [PartitionKey(asset.name, document=document.id) for document in bench.documents.list()]
     if asset.kind is PartitionKind.SPLIT:
         return [PartitionKey(asset.name, split=split) for split in splits]
+    if asset.kind is PartitionKind.MODEL_BACKEND:
+        return [PartitionKey(asset.name, backend=backend, model=model) for model in models for backend in Backend]
     return [PartitionKey(asset.name, split=split, model=model) for model in models for split in splits]
 
 
@@ -99,6 +107,8 @@ def plan(bench: Workbench, key: PartitionKey) -> list[Work]:
         if key.asset == "raw_documents":
             return bench.raw_documents().plan([key.document])
         return bench.ocr_contexts().plan([key.document])
+    if key.backend is not None and key.model is not None:
+        return _plan_backend(bench, key.asset, key.backend, key.model)
     if key.split is None:
         raise UsageError(f"{key.asset}: name a split or a document.")
     if key.model is None:
@@ -116,6 +126,12 @@ def _plan_split(bench: Workbench, asset: str, split: Split) -> list[Work]:
     if asset == "references":
         return bench.references().plan(split)
     return bench.rubrics().plan(split)
+
+
+def _plan_backend(bench: Workbench, asset: str, backend: Backend, slug: str) -> list[Work]:
+    if asset == "backend_charts":
+        return bench.backend_charts().plan(backend, bench.model(slug))
+    return bench.backend_scores().plan(backend, bench.model(slug))
 
 
 def _plan_model_split(bench: Workbench, asset: str, split: Split, slug: str) -> list[Work]:

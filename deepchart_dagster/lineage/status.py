@@ -6,7 +6,7 @@ everything it reads is fresh too: a changed prompt makes scores stale as well, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -15,6 +15,7 @@ from deepchart_dagster.artifacts.steps import Work, reusable
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import StorageError
+from deepchart_dagster.generation.backend_study import STUDY_SPLITS, Backend
 from deepchart_dagster.lineage.graph import NODES, AssetNode, PartitionKey, PartitionKind, node, partition_keys, plan
 from deepchart_dagster.workbench import Workbench
 
@@ -48,6 +49,7 @@ class Cell:
             "document": self.key.document,
             "model": self.key.model,
             "split": self.key.split.value if self.key.split else None,
+            "backend": self.key.backend.value if self.key.backend else None,
             "state": self.state.value,
             "n_total": self.n_total,
             "n_done": self.n_done,
@@ -161,19 +163,21 @@ def _feeds(upstream: PartitionKey, downstream: PartitionKey, read: Mapping[Split
         if downstream.split is not None:
             return upstream.document in read[downstream.split]
         return upstream.document == downstream.document
-    return upstream.split == downstream.split and upstream.model in (None, downstream.model)
+    if downstream.backend is not None and upstream.split is not None:
+        return upstream.split in STUDY_SPLITS
+    same = (upstream.split, upstream.backend) == (downstream.split, downstream.backend)
+    return same and upstream.model in (None, downstream.model)
 
 
 def _orphaned(bench: Workbench, assets: Iterable[AssetNode]) -> list[Cell]:
     """Partitions whose model is no longer in models.yaml: kept, and said."""
-    return [
-        Cell(
-            PartitionKey(asset.name, split=Split(partition[0]), model=partition[1]),
-            State.ORPHANED,
-            because=(f"{partition[1]} is not in models.yaml any more",),
-        )
-        for asset in assets
-        if asset.kind is PartitionKind.MODEL_SPLIT
-        for partition in bench.artifacts.manifests(asset.name)
-        if len(partition) == 2 and partition[0] in set(Split) and partition[1] not in bench.models
-    ]
+    keys = [key for asset in assets for key in _stored_by_model(bench, asset) if key.model not in bench.models]
+    return [Cell(key, State.ORPHANED, because=(f"{key.model} is not in models.yaml any more",)) for key in keys]
+
+
+def _stored_by_model(bench: Workbench, asset: AssetNode) -> Iterator[PartitionKey]:
+    for partition in bench.artifacts.manifests(asset.name):
+        if asset.kind is PartitionKind.MODEL_SPLIT and len(partition) == 2 and partition[0] in set(Split):
+            yield PartitionKey(asset.name, split=Split(partition[0]), model=partition[1])
+        if asset.kind is PartitionKind.MODEL_BACKEND and len(partition) == 2 and partition[0] in set(Backend):
+            yield PartitionKey(asset.name, backend=Backend(partition[0]), model=partition[1])

@@ -100,7 +100,7 @@ def read_leaderboard(storage: Path, benchmark: str | None = None) -> list[Leader
     try:
         with connection:
             values = _scored_values(connection, benchmark)
-            rows = _records(
+            rows = records(
                 connection, "select * from marts.leaderboard where ? is null or benchmark = ?", [benchmark, benchmark]
             )
     except duckdb.CatalogException as error:
@@ -138,11 +138,11 @@ def _scored_values(
         "select benchmark, model, split, metric, list(value order by uid) as scored from staging.stg_scores"
         " where is_scored and list_contains(?, metric) and (? is null or benchmark = ?) group by all"
     )
-    rows = _records(connection, sql, [list(METRICS), benchmark, benchmark])
+    rows = records(connection, sql, [list(METRICS), benchmark, benchmark])
     return {(row["benchmark"], row["model"], row["split"], row["metric"]): row["scored"] for row in rows}
 
 
-def _records(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[object]) -> list[dict[str, Any]]:
+def records(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[object]) -> list[dict[str, Any]]:
     cursor = connection.execute(sql, parameters)
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

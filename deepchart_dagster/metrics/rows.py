@@ -35,6 +35,8 @@ SCORE_ASSETS: dict[str, dict[str, str]] = {
     "execution_rate": {"executed": "er"},
     "visual_accuracy": {"vas": "vas", **{aspect: f"vas_{aspect}" for aspect in ASPECTS}},
 }
+# Rows of its own (metrics.backend_rows).
+BACKEND_SCORES = "backend_scores"
 STAGE_OF = {"predicted_states": 1, "rendered_charts": 2}
 _CHART_ASSET = "rendered_charts"
 _CHART_SCORES = ("execution_rate", "visual_accuracy")
@@ -75,7 +77,9 @@ def export_partition(
     benchmarks = {query.benchmark for query in queries.values()}
     selections = {benchmark: library.selection_in_words(split, benchmark) for benchmark in benchmarks}
     path = partition_file(store.root, asset, partition)
-    results = [_stored(store, asset, partition, str(row["uid"])) for row in manifest.rows if str(row["uid"]) in queries]
+    results = [
+        stored_result(store, asset, partition, str(row["uid"])) for row in manifest.rows if str(row["uid"]) in queries
+    ]
     export = _Export(store, models.get(partition[1]), partition, selections)
     rows = [row for result in results for row in export.rows(result, queries[result.uid])]
     source = content_hash({"version": ROWS_VERSION, "rows": rows})
@@ -84,7 +88,7 @@ def export_partition(
     return path
 
 
-def _stored(store: ArtifactStore, asset: str, scope: tuple[str, ...], uid: str) -> InstanceResult:
+def stored_result(store: ArtifactStore, asset: str, scope: tuple[str, ...], uid: str) -> InstanceResult:
     result = store.read(asset, scope, uid)
     if result is None:
         raise UpstreamError(
@@ -101,7 +105,8 @@ def export_all(store: ArtifactStore, library: Library, models: Mapping[str, Mode
         for asset in (*SCORE_ASSETS, *STAGE_OF)
         for split, model in store.manifests(asset)
     ]
-    for path in set(parquet_files(parquet_folder(store.root))) - set(files):
+    others = parquet_files(parquet_folder(store.root) / BACKEND_SCORES)
+    for path in set(parquet_files(parquet_folder(store.root))) - set(files) - set(others):
         path.unlink()
     return files
 
@@ -120,14 +125,14 @@ class _Export:
         if result.asset in STAGE_OF:
             yield {**common, **_execution(result)}
             return
-        judge = _judge(result) if result.asset == "visual_accuracy" else _NO_JUDGE
+        judge = judge_of(result) if result.asset == "visual_accuracy" else _NO_JUDGE
         for member, metric in SCORE_ASSETS[result.asset].items():
             value = _value(result, member)
             yield {
                 **common,
                 "status": _metric_status(result, value),
                 "metric": metric,
-                "metric_version": _text(result.key_parts.get("version")),
+                "metric_version": text_in(result.key_parts.get("version")),
                 "value": value,
                 "judge": judge.slug,
                 "judge_scripted": judge.scripted,
@@ -163,14 +168,14 @@ class _Export:
 
 
 def _backend_of(chart: InstanceResult) -> str | None:
-    return _text(chart.value.get("backend")) or _text(chart.key_parts.get("backend"))
+    return text_in(chart.value.get("backend")) or text_in(chart.key_parts.get("backend"))
 
 
 def _value(result: InstanceResult, member: str) -> float | None:
     """A failed instance scores 0 in every metric (paper, B.1), also where its result does not spell it out."""
     if result.status not in (Status.OK, Status.FAILED):
         return None
-    value = _number(result.value.get(member))
+    value = number_in(result.value.get(member))
     return 0.0 if value is None and result.status is Status.FAILED else value
 
 
@@ -190,7 +195,7 @@ class _Judge:
 _NO_JUDGE = _Judge(slug=None, scripted=None)
 
 
-def _judge(result: InstanceResult) -> _Judge:
+def judge_of(result: InstanceResult) -> _Judge:
     """The judge that the result's key names: {"slug" or "model", …}, or a name."""
     part = result.key_parts.get("judge")
     names = [part.get("slug"), part.get("model")] if isinstance(part, dict) else [part]
@@ -204,17 +209,17 @@ def _execution(result: InstanceResult) -> dict[str, JsonValue]:
     seen = result.observations
     return {
         "stage": STAGE_OF[result.asset],
-        "wall_s": _number(seen.get("program_seconds")),
-        "cpu_s": _number(seen.get("cpu_s")),
-        "max_rss_mb": _number(seen.get("max_rss_mb")),
-        "tier": _text(seen.get("tier")),
+        "wall_s": number_in(seen.get("program_seconds")),
+        "cpu_s": number_in(seen.get("cpu_s")),
+        "max_rss_mb": number_in(seen.get("max_rss_mb")),
+        "tier": text_in(seen.get("tier")),
         "seconds": result.seconds,
     }
 
 
-def _number(value: JsonValue) -> float | None:
+def number_in(value: JsonValue) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _text(value: JsonValue) -> str | None:
+def text_in(value: JsonValue) -> str | None:
     return None if value is None else str(value)

@@ -109,4 +109,27 @@ CALLS = Table(
     order=("time", "key", "attempt"),
 )
 
-TABLES = (SCORES, EXECUTIONS, CALLS)
+BACKENDS = Table(
+    name="backends",
+    comment="The study of rendering backends: one row per query and setting that it counts in, as it holds now.",
+    columns=(
+        Column("uid", "VARCHAR", "The query."),
+        Column("benchmark", "VARCHAR", "Name of the benchmark that the query belongs to."),
+        Column("split", "VARCHAR", "The text setting in which the row counts."),
+        Column("model", "VARCHAR", "Slug in models.yaml."),
+        Column("model_name", "VARCHAR", "The model's name as tables print it."),
+        Column("family", "VARCHAR", "Group of the model in the paper's tables."),
+        Column("scripted", "BOOLEAN", "A program stood in for the model: no measurement of any model."),
+        Column("backend", "VARCHAR", "What was asked for: python, html, or free (the model's choice)."),
+        Column("chosen_backend", "VARCHAR", "What the model wrote; null where there was no program to tell."),
+        Column("status", "VARCHAR", "ok, failed (the model's doing), error (ours, unscored) or not_applicable."),
+        Column("input_key", "VARCHAR", "Key of everything that the result depends on; its parts are in result.json."),
+        Column("executed", "DOUBLE", "1: the program ran and drew a valid image; null where unscored."),
+        Column("vas", "DOUBLE", "0 to 1; null where unscored or without a reference chart."),
+        Column("judge", "VARCHAR", "Slug of the judge; null where none was asked."),
+        Column("judge_scripted", "BOOLEAN", "A program stood in for the judge; null where none was asked."),
+    ),
+    order=("uid", "split"),
+)
+
+TABLES = (SCORES, EXECUTIONS, CALLS, BACKENDS)

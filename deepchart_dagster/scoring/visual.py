@@ -28,6 +28,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Query, Split
 from deepchart_dagster.errors import DeepChartError
 from deepchart_dagster.generation.asking import asked_instances
+from deepchart_dagster.generation.charts import CHART_ASSET
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.model import ChatModel, ChatRequest
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec
@@ -87,42 +88,25 @@ def no_chart(judge: ModelSpec) -> dict[str, JsonValue]:
 
 
 @dataclass(frozen=True)
-class VisualAccuracyStage:
-    """Judges a model's charts of a split. Partition and scope: (split, model).
+class Judging:
+    """The collaborators of whatever has charts judged.
 
     The judge of a query is the one that judges.yaml names for its benchmark; ``judge`` is a slug that
     overrides it.
     """
 
     store: ArtifactStore
-    library: Library
     client: ChatModel
     judges: JudgesFile
     prompts: PromptSet
     judge: str | None = None
     concurrency: int = 4
 
-    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
-        """One work for each instance of the split that ``model`` is asked about."""
-        scope = (split.value, model.slug)
-        return [self._work(instance.query, scope) for instance in asked_instances(self.library, split, model)]
-
-    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        step = Step.own("visual_accuracy", split.value, model.slug)
-        return run_step(self.store, step, self.plan(split, model), concurrency=self.concurrency, progress=progress)
-
-    def requests(self, query: Query, split: Split, model: ModelSpec) -> list[ChatRequest]:
-        """One call for every valid question. Raises UpstreamError where chart or rubric is not there yet."""
-        chart = usable_result(self.store, "rendered_charts", (split.value, model.slug), query.uid)
-        rubric = usable_result(self.store, "rubrics", (), query.uid)
-        job = _Job(self, chart, rubric, self.judges.judge_for(query.benchmark, self.judge))
-        picture = job.chart_bytes()
-        return [judge_request(job.judge, self.prompts, picture, item.question) for item in job.items()]
-
-    def _work(self, query: Query, scope: tuple[str, ...]) -> Work:
+    def work(self, query: Query, asset: str, scope: tuple[str, ...]) -> Work:
+        """What it takes to score the chart that ``asset`` has for ``query``."""
         try:
             judge = self.judges.judge_for(query.benchmark, self.judge)
-            chart = usable_result(self.store, "rendered_charts", scope, query.uid)
+            chart = usable_result(self.store, asset, scope, query.uid)
             if chart.status is Status.FAILED and not self._beyond_judging(query):
                 return _scored_zero(query, chart, judge)
             rubric = usable_result(self.store, "rubrics", (), query.uid)
@@ -134,10 +118,43 @@ class VisualAccuracyStage:
         job = _Job(self, chart, rubric, judge)
         return Work(query.uid, job.key(), job.compute)
 
+    def requests(self, query: Query, asset: str, scope: tuple[str, ...]) -> list[ChatRequest]:
+        """One call for every valid question. Raises UpstreamError where chart or rubric is not there yet."""
+        chart = usable_result(self.store, asset, scope, query.uid)
+        rubric = usable_result(self.store, "rubrics", (), query.uid)
+        job = _Job(self, chart, rubric, self.judges.judge_for(query.benchmark, self.judge))
+        picture = job.chart_bytes()
+        return [judge_request(job.judge, self.prompts, picture, item.question) for item in job.items()]
+
     def _beyond_judging(self, query: Query) -> bool:
         """Whether it is known that the query has no reference chart: then no model's chart can be scored."""
         rubric = self.store.read("rubrics", (), query.uid)
         return rubric is not None and rubric.status is Status.NOT_APPLICABLE
+
+
+@dataclass(frozen=True)
+class VisualAccuracyStage:
+    """Judges a model's charts of a split. Partition and scope: (split, model)."""
+
+    judging: Judging
+    library: Library
+
+    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
+        """One work for each instance of the split that ``model`` is asked about."""
+        scope = (split.value, model.slug)
+        instances = asked_instances(self.library, split, model)
+        return [self.judging.work(instance.query, CHART_ASSET, scope) for instance in instances]
+
+    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
+        step = Step.own("visual_accuracy", split.value, model.slug)
+        judging = self.judging
+        return run_step(
+            judging.store, step, self.plan(split, model), concurrency=judging.concurrency, progress=progress
+        )
+
+    def requests(self, query: Query, split: Split, model: ModelSpec) -> list[ChatRequest]:
+        """One call for every valid question. Raises UpstreamError where chart or rubric is not there yet."""
+        return self.judging.requests(query, CHART_ASSET, (split.value, model.slug))
 
 
 def _scored_zero(query: Query, chart: InstanceResult, judge: ModelSpec) -> Work:
@@ -164,7 +181,7 @@ def _not_applicable(query: Query, result: InstanceResult) -> Work:
 class _Job:
     """One chart against one rubric."""
 
-    stage: VisualAccuracyStage
+    judging: Judging
     chart: InstanceResult
     rubric: InstanceResult
     judge: ModelSpec
@@ -174,21 +191,21 @@ class _Job:
             version=VISUAL_ACCURACY_VERSION,
             chart=self.chart.files[CHART_NAME].sha256,
             rubric=self.rubric.files[RUBRIC_NAME].sha256,
-            judge=judge_identity(self.judge, self.stage.prompts),
+            judge=judge_identity(self.judge, self.judging.prompts),
         )
 
     def chart_bytes(self) -> bytes:
-        return read_output(self.stage.store, self.chart, CHART_NAME)
+        return read_output(self.judging.store, self.chart, CHART_NAME)
 
     def items(self) -> tuple[RubricItem, ...]:
-        data = read_output(self.stage.store, self.rubric, RUBRIC_NAME)
+        data = read_output(self.judging.store, self.rubric, RUBRIC_NAME)
         return Rubric.read(data, f"{self.rubric.uid} {RUBRIC_NAME}").valid_items
 
     async def compute(self, folder: Path) -> Outcome:
-        metered = MeteredModel(self.stage.client)
+        metered = MeteredModel(self.judging.client)
         items, chart = self.items(), self.chart_bytes()
         questions = [item.question for item in items]
-        verdicts = await judge_questions(metered, self.judge, self.stage.prompts, chart, questions)
+        verdicts = await judge_questions(metered, self.judge, self.judging.prompts, chart, questions)
         judged = [Judged(item, verdict) for item, verdict in zip(items, verdicts, strict=True)]
         write_json_lines(folder / VERDICTS_NAME, [row.row() for row in judged])
         value = {**visual_accuracy(judged), "judge": self.judge.slug}

@@ -35,6 +35,7 @@ LEAVES = [path for path, command in COMMANDS if not isinstance(command, click.Gr
 
 def test_every_command_of_the_contract_is_there() -> None:
     assert {" ".join(path) for path in LEAVES} == {
+        "backends",
         "contexts build",
         "contexts check",
         "contexts locate",

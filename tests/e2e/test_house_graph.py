@@ -13,6 +13,7 @@ from deepchart_dagster.lineage.graph import NODES, PartitionKind
 DOCUMENTS = "documents"
 SPLITS = "split"
 MODEL_SPLITS = "model × split"
+MODEL_BACKENDS = "backend × model"
 
 SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "benchmark_queries": (None, "benchmark", set(), {"has_queries"}),
@@ -32,6 +33,8 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "derived_fidelity": (MODEL_SPLITS, "scores", {"predicted_states", "references"}, {"no_errors", "f1_in_range"}),
     "execution_rate": (MODEL_SPLITS, "scores", {"rendered_charts"}, {"no_errors"}),
     "visual_accuracy": (MODEL_SPLITS, "scores", {"rendered_charts", "rubrics"}, {"no_errors", "vas_in_range"}),
+    "backend_charts": (MODEL_BACKENDS, "backend_study", {"references"}, {"no_errors"}),
+    "backend_scores": (MODEL_BACKENDS, "backend_study", {"backend_charts", "rubrics"}, {"no_errors"}),
     "metrics/scores": (
         None,
         "reports",
@@ -39,10 +42,23 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
         {"has_scores"},
     ),
     "metrics/executions": (None, "reports", {"predicted_states", "rendered_charts"}, set()),
-    "metrics/calls": (None, "reports", {"predicted_states", "rendered_charts", "rubrics", "visual_accuracy"}, set()),
+    "metrics/calls": (
+        None,
+        "reports",
+        {
+            "predicted_states",
+            "rendered_charts",
+            "rubrics",
+            "visual_accuracy",
+            "backend_charts",
+            "backend_scores",
+        },
+        set(),
+    ),
+    "metrics/backends": (None, "reports", {"backend_scores"}, set()),
     "report": (None, "reports", {"leaderboard"}, {"page_written"}),
 }
-DBT_MODELS = {"stg_scores", "stg_executions", "stg_calls", "leaderboard"}
+DBT_MODELS = {"stg_scores", "stg_executions", "stg_calls", "stg_backends", "leaderboard", "rendering_backends"}
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +70,8 @@ def definitions() -> dg.Definitions:
 
 def _kind(partitions: dg.PartitionsDefinition[Any] | None) -> str | None:
     if isinstance(partitions, dg.MultiPartitionsDefinition):
-        assert {dimension.name for dimension in partitions.partitions_defs} == {"model", "split"}
-        return MODEL_SPLITS
+        names = sorted(dimension.name for dimension in partitions.partitions_defs)
+        return {"model × split": MODEL_SPLITS, "backend × model": MODEL_BACKENDS}[" × ".join(names)]
     if isinstance(partitions, dg.DynamicPartitionsDefinition):
         return str(partitions.name)
     if isinstance(partitions, dg.StaticPartitionsDefinition):
@@ -113,7 +129,12 @@ def test_every_asset_says_what_it_is_and_of_which_version(definitions: dg.Defini
 
 def test_the_domain_s_graph_and_dagster_s_agree(definitions: dg.Definitions) -> None:
     graph = definitions.resolve_asset_graph()
-    kinds = {PartitionKind.DOCUMENT: DOCUMENTS, PartitionKind.SPLIT: SPLITS, PartitionKind.MODEL_SPLIT: MODEL_SPLITS}
+    kinds = {
+        PartitionKind.DOCUMENT: DOCUMENTS,
+        PartitionKind.SPLIT: SPLITS,
+        PartitionKind.MODEL_SPLIT: MODEL_SPLITS,
+        PartitionKind.MODEL_BACKEND: MODEL_BACKENDS,
+    }
     for asset in NODES:
         node = graph.get(dg.AssetKey(asset.name))
         assert _kind(node.partitions_def) == kinds[asset.kind]
@@ -123,8 +144,21 @@ def test_the_domain_s_graph_and_dagster_s_agree(definitions: dg.Definitions) -> 
 
 def test_jobs_have_readable_names(definitions: dg.Definitions) -> None:
     names = {job.name for job in definitions.resolve_all_job_defs() if not job.name.startswith("__")}
-    assert names == {"rebuild_contexts_from_pdfs", "prepare_split", "evaluate_model", "publish_reports"}
+    assert names == {
+        "rebuild_contexts_from_pdfs",
+        "prepare_split",
+        "evaluate_model",
+        "compare_backends",
+        "publish_reports",
+    }
 
 
 def test_loading_sets_no_environment(definitions: dg.Definitions) -> None:
     assert "DEEPCHART_STORAGE" not in os.environ
+
+
+def test_the_backends_of_the_study_are_those_of_the_domain() -> None:
+    from deepchart_dagster.generation.backend_study import Backend
+    from deepchart_dagster.partitions import backends
+
+    assert backends.get_partition_keys() == [backend.value for backend in Backend]

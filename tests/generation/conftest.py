@@ -20,7 +20,8 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import ContextVariant, Domain, Modality, Query, Split
 from deepchart_dagster.contexts.model import ContextFile, ImageChunk, ModelContext
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
-from deepchart_dagster.generation.charts import RenderedChartStage
+from deepchart_dagster.generation.backend_study import BackendChartStage, StudySelection
+from deepchart_dagster.generation.charts import ChartMaking, RenderedChartStage
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.generation.states import PredictedStateStage
 from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, FinishReason, Usage
@@ -149,17 +150,14 @@ class House:
         )
 
     def charts(self, **more: object) -> RenderedChartStage:
-        return RenderedChartStage(
-            self.store,
-            self.library,
-            self.provider,
-            self.runner,
-            self.prompts,
-            self.limits,
-            self.evidence,
-            workers=2,
-            **more,
-        )
+        return RenderedChartStage(self.making, self.library, **more)
+
+    def backend_charts(self, listed: Path | None = None) -> BackendChartStage:
+        return BackendChartStage(self.making, StudySelection(self.library, listed))
+
+    @property
+    def making(self) -> ChartMaking:
+        return ChartMaking(self.store, self.provider, self.runner, self.prompts, self.limits, self.evidence, workers=2)
 
     def result(self, asset: str, uid: str = GROWTH, split: Split = Split.FINANCE_NORMAL):
         result = self.store.read(asset, (split.value, self.model.slug), uid)

@@ -28,7 +28,7 @@ from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, Usage
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec
 from deepchart_dagster.llm.scripted.base import BEHAVIOURS, ScriptedRequest
 from deepchart_dagster.scoring.rubrics import RubricStage
-from deepchart_dagster.scoring.visual import VisualAccuracyStage
+from deepchart_dagster.scoring.visual import Judging, VisualAccuracyStage
 
 Json = dict[str, Any]
 Instead = Callable[[ChatRequest], "str | Exception | None"]
@@ -184,8 +184,11 @@ class VisualHouse:
         return RubricStage(store=self.store, library=self.library, **parts)
 
     def visual(self, **more: Any) -> VisualAccuracyStage:
+        return VisualAccuracyStage(judging=self.judging(**more), library=self.library)
+
+    def judging(self, **more: Any) -> Judging:
         parts = {"client": self.client, "judges": self.judges, "prompts": self.prompts, **more}
-        return VisualAccuracyStage(store=self.store, library=self.library, **parts)
+        return Judging(store=self.store, **parts)
 
     def output(self, asset: str, scope: tuple[str, ...], uid: str, name: str) -> Path:
         return self.store.folder(asset, scope, uid) / name

@@ -1,0 +1,72 @@
+"""The controlled study of rendering backends: stage 2 alone, from the reference's J (paper, section 5.4)."""
+
+import dagster as dg
+
+from assets.outcome import materialized, no_errors_check, progress_log
+from deepchart_dagster.partitions import ModelBackend, model_backends
+from deepchart_dagster.stage_versions import CHART_VERSION, VISUAL_ACCURACY_VERSION
+from resources import (
+    BenchmarkResource,
+    JudgeResource,
+    ModelsResource,
+    SandboxResource,
+    StorageResource,
+    open_workbench,
+)
+
+
+@dg.asset(
+    partitions_def=model_backends,
+    group_name="backend_study",
+    code_version=str(CHART_VERSION),
+    deps=["references"],
+    kinds={"python", "html"},
+    description="Charts drawn from the reference's data in Python, in HTML, or in the backend that the model chooses.",
+    check_specs=[no_errors_check("backend_charts", model_backends)],
+)
+def backend_charts(
+    context: dg.AssetExecutionContext,
+    storage: StorageResource,
+    benchmark: BenchmarkResource,
+    models: ModelsResource,
+    sandbox: SandboxResource,
+) -> dg.MaterializeResult:
+    key = ModelBackend.of(context)
+    with open_workbench(storage, benchmark, models, sandbox) as bench:
+        model = bench.model(key.model)
+        summary = bench.backend_charts().run(key.backend, model, progress=progress_log(context))
+        return materialized(
+            summary,
+            where=bench.settings.storage.joinpath(summary.asset, *summary.partition),
+            metadata={"scripted": dg.MetadataValue.bool(model.scripted)},
+        )
+
+
+@dg.asset(
+    partitions_def=model_backends,
+    group_name="backend_study",
+    code_version=VISUAL_ACCURACY_VERSION,
+    deps=["backend_charts", "rubrics"],
+    description="ER and VAS of the study's charts, by the rules and rubrics of the main run.",
+    check_specs=[no_errors_check("backend_scores", model_backends)],
+)
+def backend_scores(
+    context: dg.AssetExecutionContext,
+    storage: StorageResource,
+    benchmark: BenchmarkResource,
+    models: ModelsResource,
+    judge: JudgeResource,
+) -> dg.MaterializeResult:
+    from deepchart_dagster.metrics.backend_rows import export_backends
+
+    key = ModelBackend.of(context)
+    with open_workbench(storage, benchmark, models, judge) as bench:
+        model = bench.model(key.model)
+        summary = bench.backend_scores().run(key.backend, model, progress=progress_log(context))
+        export_backends(bench.artifacts, bench.library, bench.models, key.backend, key.model)
+        return materialized(
+            summary,
+            means=["executed", "vas"],
+            where=bench.settings.storage.joinpath(summary.asset, *summary.partition),
+            metadata={"scripted": dg.MetadataValue.bool(model.scripted)},
+        )
