@@ -25,6 +25,7 @@ from deepchart_dagster.cli.common import group_options
 from deepchart_dagster.errors import DeepChartError, StorageError
 
 _COMMANDS = {
+    "backends": "backends",
     "contexts": "contexts",
     "demo": "demo",
     "doctor": "doctor",
