@@ -18,7 +18,7 @@ from deepchart_dagster.cli.common import (
     settings_for,
     workbench,
 )
-from deepchart_dagster.errors import DeepChartError, NoWorkPossible
+from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.settings import OcrEngine
 
 if TYPE_CHECKING:
@@ -155,24 +155,28 @@ def check(split: str, uid: str | None, storage: str | None, as_json: bool) -> No
 @click.argument("name", metavar="ID")
 @click.argument("number", metavar="NUMBER")
 @click.option("--split", type=click.Choice([split.value for split in Split]), help="ID is an instance's uid there.")
-@click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Draw the place's page to this PNG.")
+@click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Draw the place's page to this .png.")
 @click.option("--nth", type=click.IntRange(min=1), default=1, help="Which of several places is drawn; default 1.")
 @common_options
 def locate(
     name: str, number: str, split: str | None, picture: Path | None, nth: int, storage: str | None, as_json: bool
 ) -> None:
-    """Where a number stands: page, box and the row around it, in a document or in an instance's context.
+    """Where a number stands: page, box, row and column header, in a document or in an instance's context.
 
-    Writings with the same value are found (99,803 and 99803, (1,234) and -1234); another sign is marked.
+    Pages are counted from 1 as a PDF viewer does, whatever is printed on them. Writings with the same value are found
+    too (99,803 and 99803, (1,234) and -1234), behind those written as asked; another sign is marked.
 
     \b
     Example: deepchart contexts locate 10k_apple_2022 "99,803" --picture place.png
     """
+    if picture and picture.suffix.lower() != ".png":
+        raise UsageError(f"--picture {picture} does not end in .png.", remedy="A page is drawn as PNG: name it so.")
     with workbench(storage) as bench:
         found = bench.locate(name, number, Split(split) if split else None)
         drawn = bench.draw_place(found, nth, picture) if picture and found else None
     if not found:
-        raise NoWorkPossible(f"{number} does not stand in {name}.", remedy=f"See deepchart contexts show {name}.")
+        where = f"{name} ({split})" if split else name
+        raise NoWorkPossible(f"{number} does not stand in {where}.", remedy=_where_to_look(name, split))
     lines = [f"{at}. {one.as_text()}" for at, one in enumerate(found, start=1)]
     if picture and drawn:
         lines.append(f"{picture}: place {nth} of {len(found)}, {drawn.document_id} page {drawn.page}")
@@ -186,3 +190,9 @@ def locate(
         },
         "\n".join(lines),
     )
+
+
+def _where_to_look(name: str, split: str | None) -> str:
+    if split:
+        return f"What is in its context: deepchart contexts check --split {split} --uid {name}."
+    return f"Rounded and converted values are not looked for. What was read: deepchart contexts show {name}."

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import JsonValue
 
@@ -24,8 +24,11 @@ from deepchart_dagster.errors import DocumentError, UpstreamError, UsageError
 
 Match = Literal["same writing", "same value", "other sign"]
 _ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
-_CELL = re.compile(r"</t[dh]>\s*(?:<t[dh][^>]*>)?", re.IGNORECASE)
+_CELL = re.compile(r"<t([dh])\b([^>]*)>(.*?)</t[dh]>", re.IGNORECASE | re.DOTALL)
+_SPAN = re.compile(r"\bcolspan\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
+_ROWSPAN = re.compile(r"<t[dh]\b[^>]*\browspan\b", re.IGNORECASE)
 _SHOWN_AROUND = 80
+_ASK_FOR = 'Ask for one number in English writing, like "99,803", "(1,234)" or "0.5%".'
 # Two values of the same decimal digits are equal floats; this forgives sums and nothing else.
 _EQUAL = 1e-12
 
@@ -34,7 +37,8 @@ _EQUAL = 1e-12
 class Occurrence:
     """One place where the number stands.
 
-    ``row`` is the table's row, cells divided by " | ", or the text around it; ``writing`` the number as it
+    ``row`` is the table's row, cells divided by " | ", or the text around it; ``column`` the headers above the
+    number, from top to bottom, None where it stands in no table or below no header; ``writing`` the number as it
     stands there; ``place`` the file (and line) of the text it was found in. ``page`` and ``box`` are None where
     nobody knows them: in a text that the benchmark ships, on a page of a report that was read anew since it was
     shown as a picture, or never.
@@ -47,6 +51,7 @@ class Occurrence:
     match: Match
     row: str
     place: str
+    column: str | None = None
 
     def as_json(self) -> dict[str, JsonValue]:
         return {
@@ -56,6 +61,7 @@ class Occurrence:
             "writing": self.writing,
             "match": self.match,
             "row": self.row,
+            "column": self.column,
             "place": self.place,
         }
 
@@ -63,7 +69,8 @@ class Occurrence:
         page = f"page {self.page}" if self.page is not None else "page unknown"
         box = f", box {' '.join(f'{side:g}' for side in self.box)}" if self.box else ""
         other = "" if self.match == "same writing" else f" [{self.match}: {self.writing}]"
-        return f"{self.document_id} {page}{box}{other}\n    {self.row}"
+        column = f"\n    column: {self.column}" if self.column else ""
+        return f"{self.document_id} {page}{box}{other}\n    {self.row}{column}"
 
 
 @dataclass(frozen=True)
@@ -76,20 +83,25 @@ class TextLine:
 
 
 def locate(lines: Iterable[TextLine], asked: str) -> list[Occurrence]:
-    """Every occurrence of a number, whatever its writing; those of the other sign are marked.
+    """Every occurrence of a number: first those written as asked, then other writings, then those of the other sign.
 
     Raises UsageError where ``asked`` is no number.
     """
     value = value_of(asked)
     if value is None:
-        raise UsageError(f"{asked!r} is no number.", remedy='Ask for one number, like "99,803" or "(1,234)".')
-    return [found for line in lines if line.origin.kind != "page" for found in _in_line(line, asked.strip(), value)]
+        raise UsageError(f"{asked!r} is no number.", remedy=_ASK_FOR)
+    found = [one for line in lines if line.origin.kind != "page" for one in _in_line(line, asked.strip(), value)]
+    return sorted(found, key=lambda one: get_args(Match).index(one.match))
 
 
 def _in_line(line: TextLine, asked: str, value: float) -> Iterator[Occurrence]:
-    rows = _ROW.findall(line.text) if line.text.startswith("<table") else [line.text]
+    is_table = line.text.startswith("<table")
+    headers = None if not is_table or _ROWSPAN.search(line.text) else _Headers()
     places = _Places(line.origin.numbers)
-    for row in rows:
+    for row in _ROW.findall(line.text) if is_table else [line.text]:
+        cells = [_Cell(tag.lower(), span, body) for tag, span, body in _CELL.findall(row)] if is_table else []
+        if headers:
+            headers.read(cells)
         text = plain_text(row)
         for number in written_numbers(text):
             placed = places.take(text, number)
@@ -100,9 +112,69 @@ def _in_line(line: TextLine, asked: str, value: float) -> Iterator[Occurrence]:
                     box=placed.box if placed else line.origin.box,
                     writing=number.writing,
                     match=match,
-                    row=_shown(row, text, number),
+                    row=" | ".join(cell.text.strip() for cell in cells) if cells else _around(text, number),
                     place=line.place,
+                    column=headers.above(cells, number.start) if headers else None,
                 )
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """``tag`` is "d" or "h"; ``attributes`` and ``body`` as they are written."""
+
+    tag: str
+    attributes: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        return plain_text(self.body)
+
+    @property
+    def n_columns(self) -> int:
+        found = _SPAN.search(self.attributes)
+        return max(1, int(found.group(1))) if found else 1
+
+
+class _Headers:
+    """The header rows above the row of a table that is being read. A header below values begins anew.
+
+    Cells over several rows are not followed: a table that has some is not asked.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[dict[int, str]] = []
+        self._open = True
+
+    def read(self, cells: Sequence[_Cell]) -> None:
+        is_header = bool(cells) and all(cell.tag == "h" for cell in cells)
+        if is_header and not self._open:
+            self._rows = []
+        self._open = is_header
+        if is_header:
+            self._rows.append({at: " ".join(cell.text.split()) for cell, at in _by_column(cells)})
+
+    def above(self, cells: Sequence[_Cell], start: int) -> str | None:
+        """The headers over the cell that the character ``start`` of the row's text stands in."""
+        if self._open:
+            return None  # a header has none
+        column, end = None, 0
+        for cell, at in _by_column(cells, spans=False):
+            end += len(cell.text) + 1  # plain_text sets cells apart by one blank
+            if start < end:
+                column = at
+                break
+        over = [row[column] for row in self._rows if column is not None and row.get(column)]
+        return " / ".join(dict.fromkeys(over)) or None
+
+
+def _by_column(cells: Sequence[_Cell], *, spans: bool = True) -> Iterator[tuple[_Cell, int]]:
+    """Each cell with each column that it covers, or with its first one alone."""
+    first = 0
+    for cell in cells:
+        for column in range(first, first + (cell.n_columns if spans else 1)):
+            yield cell, column
+        first += cell.n_columns
 
 
 class _Places:
@@ -128,9 +200,7 @@ def _match(number: WrittenNumber, asked: str, value: float) -> Match | None:
     return "same writing" if asked in (number.text, number.writing) else "same value"
 
 
-def _shown(row: str, text: str, number: WrittenNumber) -> str:
-    if row.lower().startswith("<tr"):
-        return " | ".join(plain_text(cell).strip() for cell in _CELL.split(row)[:-1])
+def _around(text: str, number: WrittenNumber) -> str:
     first, last = max(0, number.start - _SHOWN_AROUND), number.end + _SHOWN_AROUND
     cut_before, cut_behind = "…" if first else "", "…" if last < len(text) else ""
     return f"{cut_before}{' '.join(text[first:last].split())}{cut_behind}"

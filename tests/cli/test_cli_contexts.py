@@ -70,6 +70,15 @@ def test_what_is_not_there_and_what_is_no_number(storage: Path, tmp_path: Path) 
     beyond = contexts(storage, "locate", "mini-halden-2024", "2022", "--picture", tmp_path / "p.png", "--nth", 999)
     assert beyond.code == 2
     assert not (tmp_path / "p.png").exists()
+    photo = contexts(storage, "locate", "mini-halden-2024", "2022", "--picture", tmp_path / "p.jpg")
+    assert (photo.code, photo.out, photo.complaint.endswith("A page is drawn as PNG: name it so.")) == (2, "", True)
+    assert not (tmp_path / "p.jpg").exists()
+    instance = contexts(storage, "locate", UID, "123456789", "--split", "finance-normal")
+    assert (instance.code, instance.complaint) == (
+        3,
+        f"123456789 does not stand in {UID} (finance-normal). "
+        f"What is in its context: deepchart contexts check --split finance-normal --uid {UID}.",
+    )
 
 
 def test_the_mini_benchmark_is_answerable_and_leaks_nothing(storage: Path) -> None:
