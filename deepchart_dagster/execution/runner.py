@@ -75,7 +75,7 @@ class LocalRunner:
         libraries: Path | None = None,
         cache: Path | None = None,
         containers: ContainerOptions | None = None,
-        fresh: bool = True,
+        fresh: bool = False,
         fork_servers_memory_mb: int = 1024,
         fork_server_programs: int = 500,
     ) -> None:

@@ -21,7 +21,7 @@ from deepchart_dagster.errors import SandboxUnavailable
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
-from deepchart_dagster.execution.sandbox.keeper import linux
+from deepchart_dagster.execution.sandbox.keeper import guard, linux
 
 Run = Callable[..., RunResult]
 
@@ -115,13 +115,17 @@ def container_engine() -> Iterator[DockerEngine]:
 
 @pytest.fixture(
     scope="session",
-    params=["namespaces", "landlock", pytest.param("container", marks=pytest.mark.xdist_group("container engine"))],
+    params=[
+        *("namespaces", "landlock", "namespaces fresh", "landlock fresh"),
+        pytest.param("container", marks=pytest.mark.xdist_group("container engine")),
+    ],
 )
 def tier_runner(request: pytest.FixtureRequest) -> Iterator[LocalRunner]:
+    tier, _, fresh = request.param.partition(" ")
     containers = None
-    if request.param == "container":
+    if tier == "container":
         containers = ContainerOptions(engine=request.getfixturevalue("container_engine").address)
-    with LocalRunner(request.param, workers=2, containers=containers) as runner:
+    with LocalRunner(tier, workers=2, containers=containers, fresh=bool(fresh)) as runner:
         try:
             runner.tier  # noqa: B018 - raises where this host cannot
         except SandboxUnavailable as error:
@@ -133,6 +137,18 @@ def tier_runner(request: pytest.FixtureRequest) -> Iterator[LocalRunner]:
 def auto_runner() -> Iterator[LocalRunner]:
     with LocalRunner(workers=2) as runner:
         yield runner
+
+
+@pytest.fixture
+def waiting_servers(tier_runner: LocalRunner) -> Callable[[], set[int]]:
+    """Process ids of the fork servers that wait for programs, and of their launchers."""
+
+    def look() -> set[int]:
+        launchers = tier_runner._fork_servers.pids() if tier_runner._fork_servers else set()
+        found = {pid: guard.process_status(pid) for pid in guard.descendants(os.getpid())}
+        return launchers | {pid for pid, status in found.items() if status and status.parent in launchers}
+
+    return look
 
 
 def _run_with(runner: LocalRunner) -> Run:

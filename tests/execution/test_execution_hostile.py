@@ -51,15 +51,16 @@ def command_of(pid: int) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_survives(tier_runner: LocalRunner) -> Iterator[None]:
+def _nothing_survives(tier_runner: LocalRunner, waiting_servers: Callable[[], set[int]]) -> Iterator[None]:
     before = running()
     yield
     stop = time.monotonic() + 10
-    while (left := running() - before) and time.monotonic() < stop:
+    while (left := running() - before - waiting_servers()) and time.monotonic() < stop:
         time.sleep(0.1)
     assert not left, [command_of(pid) for pid in left]
     scratch = tier_runner._prepare_python()[0].scratch
-    assert list(scratch.iterdir()) == []
+    assert [path for path in scratch.iterdir() if not path.name.startswith("server-")] == []
+    assert list(scratch.glob("*/*")) == []
 
 
 @pytest.fixture(autouse=True)

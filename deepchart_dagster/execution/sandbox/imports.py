@@ -21,8 +21,8 @@ HEAVY: dict[str, frozenset[str]] = {
         "matplotlib": "numpy PIL.Image",
         "matplotlib.pyplot": "numpy PIL.Image matplotlib",
         "scipy": "numpy",
-        "scipy.stats": "numpy scipy",
-        "scipy.interpolate": "numpy scipy",
+        "scipy.stats": "numpy scipy scipy.interpolate scipy.optimize",
+        "scipy.interpolate": "numpy scipy scipy.optimize",
         "scipy.optimize": "numpy scipy",
         "scipy.signal": "numpy scipy scipy.stats scipy.interpolate scipy.optimize",
         "seaborn": "numpy PIL.Image pandas matplotlib matplotlib.pyplot scipy scipy.stats scipy.interpolate "

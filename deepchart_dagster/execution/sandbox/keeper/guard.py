@@ -12,7 +12,9 @@ import os
 import resource
 import signal
 import stat
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +25,7 @@ PROGRAM_NAME = "this.py"
 MAX_FILES = 4096
 _STACK_BYTES = 8 << 20
 _CHUNK = 1 << 20
+_REAP_PAUSE_S = 0.002
 _REASON, _LAST_DESCRIPTOR = 3, 4096
 
 
@@ -191,17 +194,28 @@ def reap_all() -> None:
 
 
 def end_descendants() -> None:
-    """Stops, then kills everything below this process, also what is being forked meanwhile."""
-    if not _has_children():  # and so nothing below: this process adopts orphans
-        return
-    seen: set[int] = set()
-    while new := descendants(os.getpid()) - seen:
-        for pid in new:
-            _signal(pid, signal.SIGSTOP)  # a stopped process forks no more
-        seen |= new
-    for pid in seen:
-        _signal(pid, signal.SIGKILL)
-    reap_all()
+    """Stops, then kills everything below this process, which adopts orphans; also what is being forked meanwhile."""
+    while _has_children():
+        seen: set[int] = set()
+        while new := descendants(os.getpid()) - seen:
+            for pid in new:
+                _signal(pid, signal.SIGSTOP)  # a stopped process forks no more
+            seen |= new
+        for pid in seen:
+            _signal(pid, signal.SIGKILL)
+        if not _reap_ended():
+            time.sleep(_REAP_PAUSE_S)
+
+
+def _reap_ended() -> bool:
+    """False where none had ended."""
+    reaped = False
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            reaped = True
+    except ChildProcessError:
+        return True
+    return reaped
 
 
 def _has_children() -> bool:
@@ -317,6 +331,8 @@ def _read_all(file: int, limit: int) -> bytes:
 
 
 def report_files(request: Request, streams: Streams, wait_status: int, work: int, drawn: int) -> None:
+    for folder in (work, drawn):
+        _try(partial(os.fchmod, folder, 0o700))  # where the program has closed it to itself
     output = collect(work, request.output_name, request.output_bytes)
     hook = collect(drawn, DRAWN_NAME, request.drawn_bytes)
     header = {

@@ -21,6 +21,7 @@ _MAY_CHOOSE_ITS_EXIT_CODE = re.compile(
     rb"|#.*coding[:=]\s*(?!utf-?8)|__(?!name__|main__|file__|init__|future__)"
     rb"|\b(click|fire|exec|eval|globals|vars|locals|code|pdb)\b|(?<!\bre\.)\bcompile\b"
 )
+_FIRST_OWN_DESCRIPTOR = 3
 _FILES = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
@@ -30,6 +31,7 @@ class Interpreter:
         self._exit = os._exit
         self._collect = gc.collect
         self._objects = gc.get_objects
+        self._list = os.listdir
         self._ends_with_0 = False
         self._modules: dict[str, ModuleType] = {}
         # Refers to itself and is frozen below, so what is put into it is never taken apart.
@@ -46,15 +48,20 @@ class Interpreter:
                 __import__(name)
             except ImportError:
                 continue  # the program meets the same error at the same place
-        self._modules = dict(sys.modules)
+        self._modules = {name: module for name, module in sys.modules.items() if name != "__main__"}
         gc.collect()
         gc.freeze()
 
     def begin(self, output_name: str, source: bytes) -> None:
         """In the process of a program, behind its walls."""
         sys.argv[1:] = sys.orig_argv[-1:] = [output_name]
-        for name in set(sys.modules) - self._modules.keys():
-            del sys.modules[name]
+        # The first one is frozen: what the program's functions and classes hold would never be collected.
+        main = ModuleType("__main__")
+        main.__dict__.update(sys.modules["__main__"].__dict__, __annotations__={})
+        sys.modules["__main__"] = main
+        if len(sys.modules) > len(self._modules) + 1:  # the module of the program, and what the server needed later
+            for name in sys.modules.keys() - self._modules.keys() - {"__main__"}:
+                del sys.modules[name]
         if numbers := sys.modules.get("numpy.random"):
             numbers.seed()
         self._ends_with_0 = not _MAY_CHOOSE_ITS_EXIT_CODE.search(source)
@@ -75,21 +82,27 @@ class Interpreter:
         return True
 
     def _end(self) -> None:
+        # Before anything is collected: a collection may close a file before the buffer that is to be written to it.
+        self._flush_files()
         sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
         sys.modules.pop("__main__", None)
         self._collect()
+        if self._flush_standard_streams():
+            self._exit(0)
+
+    def _flush_files(self) -> None:
+        if max(map(int, self._list("/proc/self/fd"))) <= _FIRST_OWN_DESCRIPTOR:  # that of this listing
+            return
         for found in self._objects():
             if type(found) in _FILES:
                 try:
                     found.flush()
                 except Exception:  # noqa: BLE001, S112 - as when an interpreter closes it: nobody is told
                     continue
-        if self._flush_standard_streams():
-            self._exit(0)
 
     def _keep_libraries(self) -> None:
         """So that the interpreter takes only the program's own modules apart."""
-        for name in self._modules.keys() - {"__main__", "sys", "builtins"}:
+        for name in self._modules.keys() - {"sys", "builtins"}:
             module = sys.modules.get(name)
             if module is self._modules[name]:
                 self._kept.append(sys.modules.pop(name))

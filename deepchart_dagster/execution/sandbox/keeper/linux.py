@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -38,6 +39,10 @@ CAP_DAC_READ_SEARCH = 2
 CAP_SYS_ADMIN = 21
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_POSSIBLE_CAPABILITY = 63
+
+_MADV_COLLAPSE = 25
+_LARGE_PAGE = 2 << 20
+_FIELDS_WITHOUT_A_NAME = 5  # of a line of /proc/…/maps
 
 # These two have the same number on every architecture; pivot_root has not.
 _SYS_MOUNT_SETATTR = 442
@@ -141,6 +146,17 @@ def no_new_privileges() -> None:
 
 def install_filter(program: ctypes.Structure) -> None:
     _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
+
+
+def use_large_pages() -> None:
+    """For what this process has in memory, where the kernel can (Linux 6.1): a fork then has less to copy."""
+    lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+    for line in lines:
+        is_own = line[1] == "rw-p" and (len(line) == _FIELDS_WITHOUT_A_NAME or line[-1] == "[heap]")
+        if is_own:
+            first, last = (int(end, 16) for end in line[0].split("-"))
+            for start in range(-(-first // _LARGE_PAGE) * _LARGE_PAGE, last - _LARGE_PAGE + 1, _LARGE_PAGE):
+                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(_LARGE_PAGE), _MADV_COLLAPSE)
 
 
 class _CapabilityHeader(ctypes.Structure):

@@ -44,6 +44,7 @@ def serve(start: int, known: frozenset[str]) -> Interpreter:
         server = _Server(room, header["channels"], interpreter)
         _furnish(room, server.walls.place)
         interpreter.import_libraries(room.imports)
+        linux.use_large_pages()
         server.walls.clear()
         server.run()
     except BaseException:  # noqa: BLE001 - nothing may go on from here as the script of an interpreter without walls

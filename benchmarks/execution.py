@@ -1,0 +1,247 @@
+"""CPU seconds a Python program: as a fork of an interpreter with its libraries, behind all walls, against a fresh one.
+
+    python benchmarks/execution.py [--rounds 10]
+    python benchmarks/execution.py --programs 1000 --workers 2
+
+The first compares, in the same run, the chart programs of the corpus (the paper's families) and a stage-1 program with
+json, csv and pandas. The other way is a bare interpreter for each program: no walls, no drawing hook, no limits. CPU
+seconds of the forks are those of every process: this one, the servers, guards and programs; what starting and ending
+cost is spread over the programs that a server serves in its life. The second runs many programs side by side and looks
+for what was left behind. The last line of stdout is one JSON object; ``ratio_chart`` and ``ratio_stage1`` are the fresh
+interpreter's CPU seconds by the fork's, ``identical`` whether every output has the same bytes both ways and every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from deepchart_dagster.benchmark.model import CodeType
+from deepchart_dagster.execution.model import Limits, Program, RunStatus
+from deepchart_dagster.execution.runner import LocalRunner
+from deepchart_dagster.execution.sandbox.keeper import guard
+
+CORPUS = Path(__file__).resolve().parents[1] / "tests" / "execution" / "corpus"
+FAMILIES = (
+    *("bar", "line", "grouped_bar", "stacked_bar", "horizontal_bar", "ranked_bar", "regression_scatter"),
+    *("dose_response", "heatmap", "radial_bar", "box", "violin", "combination", "forest", "dot", "sunburst"),
+    *("scatter", "sankey", "bubble", "dumbbell", "slope", "seaborn_heatmap", "pandas_bar"),
+)
+SERVER_LIFE = 500  # programs
+STAGE_1 = """\
+import csv
+import io
+import json
+import sys
+
+import pandas as pd
+
+rows = list(csv.DictReader(io.StringIO("year,segment,value\\n2020,A,1.5\\n2020,B,2\\n2021,A,3\\n2021,B,4.25\\n")))
+table = pd.DataFrame(rows).astype({"year": int, "value": float})
+totals = table.groupby("year")["value"].sum()
+growth = (totals.pct_change().dropna() * 100).round(2)
+result = {"src_data": table.to_dict("records"), "der_data": {"totals": totals.to_dict(), "growth": growth.to_dict()}}
+with open(sys.argv[1], "w") as out:
+    json.dump(result, out, indent=2)
+"""
+JSON_ONLY = (CORPUS / "programs" / "json_only.py").read_text()
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    stage: int
+    sources: tuple[str, ...]
+
+    @property
+    def output_name(self) -> str:
+        return "output.json" if self.stage == 1 else "output.png"
+
+    def programs(self) -> list[Program]:
+        return [Program(source, self.stage, CodeType.PYTHON, Limits(wall_s=120)) for source in self.sources]  # type: ignore[arg-type]
+
+
+KINDS = (
+    Kind("chart", 2, tuple((CORPUS / "charts" / f"{name}.py").read_text() for name in FAMILIES)),
+    Kind("stage1", 1, (STAGE_1,)),
+    Kind("json_only", 1, (JSON_ONLY,)),
+)
+
+
+def _cpu_s(*who: int) -> float:
+    parts = [resource.getrusage(one) for one in who]
+    return sum(part.ru_utime + part.ru_stime for part in parts)
+
+
+def _cpu_s_of_all() -> float:
+    """Of this process and all that it has reaped."""
+    return _cpu_s(resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+
+
+def _cpu_s_with_running() -> float:
+    """Of this process, of what runs below it, and of all that they have reaped."""
+    return _cpu_s_of_all() + guard.used_by(guard.descendants(os.getpid())).cpu_s
+
+
+@dataclass(frozen=True)
+class Forked:
+    """CPU seconds: of one program while its server stands, and of starting and ending everything."""
+
+    program: float
+    around: float
+    wall: float
+
+
+def forked(kind: Kind, rounds: int, outputs: list[set[bytes]]) -> Forked:
+    programs, start = kind.programs(), _cpu_s_of_all()
+    with LocalRunner(workers=1, fresh=False) as runner:
+
+        def run_all() -> None:
+            for program, found in zip(programs, outputs, strict=True):
+                result = runner.run(program)
+                assert result.status is RunStatus.OK, (result.message, result.stderr_tail)
+                found.add(result.output or b"")
+
+        run_all()
+        before, wall = _cpu_s_with_running(), time.monotonic()
+        for _ in range(rounds):
+            run_all()
+        standing, wall = _cpu_s_with_running() - before, time.monotonic() - wall
+    count = rounds * len(programs)
+    return Forked(standing / count, _cpu_s_of_all() - start - standing, wall / count)
+
+
+def fresh(kind: Kind, rounds: int, outputs: list[set[bytes]]) -> tuple[float, float]:
+    """CPU seconds and seconds of a bare interpreter for each program."""
+    cpu_s, wall = 0.0, time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": folder,
+            "MPLCONFIGDIR": folder,
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "MPLBACKEND": "Agg",
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        run = [sys.executable, "this.py", kind.output_name]
+        subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment, check=True)
+        for _ in range(rounds):
+            for source, found in zip(kind.sources, outputs, strict=True):
+                Path(folder, "this.py").write_text(source)
+                start = _cpu_s(resource.RUSAGE_CHILDREN)
+                subprocess.run(run, cwd=folder, env=environment, check=True, stdin=subprocess.DEVNULL)
+                cpu_s += _cpu_s(resource.RUSAGE_CHILDREN) - start
+                found.add(Path(folder, kind.output_name).read_bytes())
+    count = rounds * len(kind.sources)
+    return cpu_s / count, (time.monotonic() - wall) / count
+
+
+def compare(rounds: int) -> dict[str, object]:
+    figures: dict[str, object] = {"benchmark": "execution", "rounds": rounds}
+    identical = True
+    for kind in KINDS:
+        outputs: list[set[bytes]] = [set() for _ in kind.sources]
+        more = rounds if kind.stage == 2 else rounds * len(FAMILIES)
+        ours = forked(kind, more, outputs)
+        each, each_wall = fresh(kind, max(1, rounds // 3) if kind.stage == 2 else rounds, outputs)
+        cpu_s = ours.program + ours.around / SERVER_LIFE
+        figures |= {
+            f"cpu_s_{kind.name}_fork": round(cpu_s, 4),
+            f"cpu_s_{kind.name}_fresh": round(each, 4),
+            f"cpu_s_{kind.name}_around": round(ours.around, 2),
+            f"wall_s_{kind.name}_fork": round(ours.wall, 3),
+            f"wall_s_{kind.name}_fresh": round(each_wall, 3),
+            f"ratio_{kind.name}": round(each / cpu_s, 2),
+        }
+        same = all(len(found) == 1 for found in outputs)
+        identical &= same
+        print(f"{kind.name}: {len(outputs)} programs, {'same bytes' if same else 'DIFFERENT BYTES'}")
+    return {**figures, "identical": identical}
+
+
+@contextmanager
+def _peak_memory(seen: list[float]) -> Iterator[None]:
+    """MiB of this process and all below it, shared pages divided among those who share them."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.5):
+            seen.append(sum(map(_memory_mb, {os.getpid(), *guard.descendants(os.getpid())})))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _memory_mb(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it has ended
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def throughput(count: int, workers: int) -> dict[str, object]:
+    """Charts and stage-1 programs in turn."""
+    charts, stage_1 = KINDS[0].programs(), KINDS[1].programs()
+    programs = [charts[n // 2 % len(charts)] if n % 2 else stage_1[0] for n in range(count)]
+    seen: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        tempfile.tempdir = folder  # the runner's place for folders
+        with _peak_memory(seen), LocalRunner(workers=workers, fresh=False) as runner:
+            start = time.monotonic()
+            statuses = _run_side_by_side(runner.run, programs, workers)
+            wall = time.monotonic() - start
+        left = {
+            "processes": sorted(guard.descendants(os.getpid())),
+            "mounts": [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if folder in line],
+            "folders": sorted(str(path) for path in Path(folder).rglob("*")),
+        }
+        tempfile.tempdir = None
+    print(f"left behind: {left}")
+    return {
+        "benchmark": "execution",
+        "programs": count,
+        "workers": workers,
+        "ok": sum(status is RunStatus.OK for status in statuses),
+        "programs_per_s": round(count / wall, 2),
+        "peak_memory_mb": round(max(seen, default=0.0)),
+        "nothing_left": not any(left.values()),
+    }
+
+
+def _run_side_by_side(run: Callable[[Program], object], programs: list[Program], workers: int) -> list[RunStatus]:
+    with ThreadPoolExecutor(workers) as pool:
+        return [result.status for result in pool.map(run, programs)]  # type: ignore[attr-defined]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=10, help="how often each chart is drawn as a fork")
+    parser.add_argument("--programs", type=int, default=0, help="run so many programs side by side instead")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    figures = throughput(options.programs, options.workers) if options.programs else compare(options.rounds)
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+import builtins
+del builtins.open
+open('x')

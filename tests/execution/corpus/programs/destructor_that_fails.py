@@ -1,0 +1,6 @@
+class A:
+    def __del__(self):
+        raise ValueError('late')
+
+
+kept = A()

@@ -1,0 +1,3 @@
+error = ValueError("bad")
+error.add_note("look at line 3")
+raise error

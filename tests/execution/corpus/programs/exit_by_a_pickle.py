@@ -1,0 +1,2 @@
+import pickle
+pickle.loads(b'cbuiltins\nexit\n(I12\ntR.')

@@ -1,0 +1,2 @@
+import matplotlib
+matplotlib.pyplot.figure()

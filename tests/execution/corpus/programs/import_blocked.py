@@ -1,0 +1,3 @@
+import sys
+sys.modules['numpy'] = None
+import numpy

@@ -1,0 +1,4 @@
+import sys
+if True:
+        a = 1
+    b = 2

@@ -1,0 +1,2 @@
+print(exit, quit, copyright, sep='|')
+print(type(help))

@@ -1,0 +1,2 @@
+import numpy
+numpy.ones((1 << 36,))

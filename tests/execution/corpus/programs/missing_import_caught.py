@@ -1,0 +1,4 @@
+try:
+    import plotly_no
+except ImportError as error:
+    print(error, error.name)

@@ -1,0 +1,1 @@
+from numpy import no_such_name

@@ -1,0 +1,2 @@
+import seaborn, sys
+print(sorted(n for n in sys.modules if n != 'sitecustomize'))

@@ -1,0 +1,3 @@
+import re
+print(re.findall('\d+', 'a1b22'))
+print('\w')

@@ -1,0 +1,3 @@
+import sys
+sys.stdout = open(sys.argv[1], 'w')
+print('[3]')

@@ -1,0 +1,5 @@
+class Odd(BaseException):
+    pass
+
+
+raise Odd('x')

@@ -1,0 +1,3 @@
+open('numpy.py', 'w').write('who = 5')
+import numpy
+print(numpy.who)

@@ -1,0 +1,3 @@
+import os
+
+print(os.getpid(), os.getppid(), os.getsid(0) == os.getpid(), os.getuid(), os.getgroups())

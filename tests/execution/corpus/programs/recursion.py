@@ -1,0 +1,10 @@
+import sys
+
+print(sys.getrecursionlimit())
+
+
+def down(depth):
+    return down(depth + 1)
+
+
+down(0)

@@ -1,0 +1,2 @@
+import importlib, json
+print(importlib.reload(json) is json)

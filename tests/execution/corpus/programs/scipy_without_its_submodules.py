@@ -1,0 +1,4 @@
+import scipy
+
+print(scipy.stats.norm.cdf(0.5))
+print(scipy.no_such_part)

@@ -1,0 +1,4 @@
+import json
+
+values = (1,
+print("never"

@@ -1,0 +1,4 @@
+import warnings
+
+warnings.filterwarnings("error")
+warnings.warn("now an error")

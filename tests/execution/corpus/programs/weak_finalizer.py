@@ -1,0 +1,9 @@
+import weakref
+
+
+class Thing:
+    pass
+
+
+thing = Thing()
+weakref.finalize(thing, print, "finalized")
