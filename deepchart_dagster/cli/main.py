@@ -30,6 +30,7 @@ _COMMANDS = {
     "demo": "demo",
     "doctor": "doctor",
     "documents": "documents",
+    "estimate": "estimate",
     "import": "importing",
     "leaderboard": "leaderboard",
     "libraries": "libraries",

@@ -1,0 +1,97 @@
+"""``deepchart estimate``: what a materialization would ask and cost, before it is started."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.errors import NoWorkPossible
+from deepchart_dagster.lineage.estimate import ASKING, Estimate, Estimator, Range, Total, asking_assets
+
+
+@click.command("estimate", short_help="Calls, tokens and price of a materialization, before it is started.")
+@click.argument("selection", default=",".join(ASKING))
+@click.option("--model", "models", multiple=True, required=True, metavar="M", help="May be repeated.")
+@click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
+@common_options
+def command(
+    selection: str, models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool
+) -> None:
+    """Say what materialising SELECTION (default: every step that asks a model) would ask now: calls, tokens and price,
+    low, expected and high. Stored answers and results ask nobody; a price that is not known is unknown. Asks nobody.
+
+    \b
+    Example: deepchart estimate --model gpt-5.2 --split finance-normal
+    """
+    assets = asking_assets(selection)
+    with workbench(storage) as bench:
+        slugs = [bench.model(slug).slug for slug in models]
+        estimates = Estimator(bench, _counting).estimate(assets, slugs, [Split(name) for name in splits] or list(Split))
+        if not estimates:
+            raise NoWorkPossible(
+                f"there is nothing to ask {', '.join(slugs)} in {', '.join(splits) or 'any split'}.",
+                remedy="deepchart status shows what is there; deepchart import PATH brings a benchmark.",
+            )
+    total = Total.of(estimates)
+    rows: list[object] = [one.as_json() for one in estimates]
+    emit(as_json, {"estimates": rows, "total": total.as_json()}, _text(estimates, total))
+
+
+def _counting(what: str, done: int, total: int) -> None:
+    """Long contexts take a while to count: said where somebody looks on."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{what}: {done} of {total} counted\x1b[K{chr(10) if done == total else ''}", err=True, nl=False)
+
+
+def _text(estimates: list[Estimate], total: Total) -> str:
+    head = (
+        f"{'asset':17} {'split':19} {'asked':26} {'calls':>15} {'tokens in':>22} {'tokens out':>22} {'US dollars':>24}"
+    )
+    lines = [head, *(_row(one) for one in estimates if one.calls.high)]
+    price = _money(total.price)
+    sums = (_count(total.calls), _count(total.input_tokens), _count(total.output_tokens), price)
+    lines.append(_line("total", "", "", *sums))
+    if total.unpriced:
+        known = _money(total.price_of_known)
+        lines.append(
+            f"Price unknown: {', '.join(total.unpriced)} (prices in models.yaml, judges.yaml). Others: {known}."
+        )
+    cached, guessed = sum(one.cached for one in estimates), sum(one.guessed for one in estimates)
+    if cached:
+        lines.append(f"{cached} answers are stored already and ask nobody.")
+    if guessed:
+        lines.append(f"Sizes guessed for {guessed} instances: the step before them has not been made yet.")
+    lines.append("low … expected … high; attempts that fail are not in it.")
+    return "\n".join(lines)
+
+
+def _row(one: Estimate) -> str:
+    sizes = (_count(one.calls), _count(one.input_tokens), _count(one.output_tokens))
+    return _line(one.asset, one.split.value, one.asked, *sizes, _money(one.price))
+
+
+def _line(asset: str, split: str, asked: str, calls: str, given: str, made: str, price: str) -> str:
+    return f"{asset:17} {split:19} {asked:26} {calls:>15} {given:>22} {made:>22} {price:>24}"
+
+
+def _count(span: Range) -> str:
+    return _span([_short(value) for value in (span.low, span.expected, span.high)])
+
+
+def _money(span: Range | None) -> str:
+    return "unknown" if span is None else _span([f"{value:.2f}" for value in (span.low, span.expected, span.high)])
+
+
+def _span(values: list[str]) -> str:
+    return values[0] if len(set(values)) == 1 else " … ".join(values)
+
+
+def _short(value: float) -> str:
+    """Three digits and a letter: 1.24M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "K")):
+        if value >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.0f}"
