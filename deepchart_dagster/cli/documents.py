@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,11 @@ import click
 from deepchart_dagster.benchmark.documents import Document, DocumentFacts, Registration
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.cli.common import common_options, emit, group_options, note, workbench
-from deepchart_dagster.errors import DeepChartError, UsageError
+from deepchart_dagster.errors import DeepChartError, StorageError, UsageError
 from deepchart_dagster.settings import Settings
 
 if TYPE_CHECKING:
+    from deepchart_dagster.artifacts.store import ArtifactStore
     from deepchart_dagster.contexts.inbox import InboxLook
 
 _DOMAINS = click.Choice([domain.value for domain in Domain])
@@ -28,8 +30,8 @@ class _Refused:
     @property
     def reason(self) -> str:
         """In one line, with the file that was given."""
-        reason = " ".join(str(self.error).split())
-        return reason if str(self.pdf) in reason else f"{self.pdf}: {reason}"
+        pdf, reason = (" ".join(str(text).split()) for text in (self.pdf, self.error))
+        return reason if pdf in reason else f"{pdf}: {reason}"
 
 
 @click.group(short_help="Register raw PDFs; say what they are; list them.")
@@ -69,7 +71,7 @@ def add(
     """Register PDFs. A file that cannot be taken is named with its reason; the others are registered.
 
     What a PDF is (domain, title, company, fiscal year) is read from it where it is not given. The same bytes are
-    one document, under whatever name they come.
+    one document, under whatever name they come; what is given then takes the place of what was known.
 
     \b
     Example: deepchart documents add 10k_apple_2022.pdf
@@ -97,9 +99,10 @@ def add(
         {
             "added": [one.document.model_dump(mode="json") for one in added],
             "known": sorted({one.document.id for one in added if one.was_known}),
+            "changed": {one.document.id: list(one.changed) for one in added if one.changed},
             "refused": [{"file": str(one.pdf), "reason": one.reason} for one in refused],
         },
-        "\n".join(_line(one.document) + ("  (registered before)" if one.was_known else "") for one in added),
+        "\n".join(map(_registered, added)),
     )
     if not as_json:
         _next_step([one.document for one in added if not one.was_known])
@@ -109,7 +112,7 @@ def add(
 
 @command.command("set")
 @click.argument("document_id", metavar="ID")
-@click.option("--domain", type=_DOMAINS)
+@click.option("--domain", type=_DOMAINS, help="Decides how the PDF is read.")
 @click.option("--title", help="Title as models will read it.")
 @click.option("--company", help="Company of a filing.")
 @click.option("--fiscal-year", "fiscal_years", multiple=True, type=int, help="Replaces the years there are.")
@@ -185,25 +188,58 @@ def inbox(storage: str | None, as_json: bool) -> None:
 
 
 def _inbox_lines(look: InboxLook) -> list[str]:
-    registered = [_line(one.document) + ("  (registered before)" if one.was_known else "") for one in look.registered]
-    return [*registered, *(f"{file}: still being written, left for the next look" for file in look.waiting)]
+    return [
+        *map(_registered, look.registered),
+        *(f"{file}: still being written, left for the next look" for file in look.waiting),
+    ]
 
 
 @command.command("list")
 @common_options
 def list_documents(storage: str | None, as_json: bool) -> None:
-    """List the registered documents.
+    """List the registered documents: id, domain, years, what was read of them, title and file.
 
     \b
     Example: deepchart documents list --json
     """
     with workbench(storage) as bench:
         documents = bench.documents.list()
+        read = [_read(bench.artifacts, document.id) for document in documents]
     emit(
         as_json,
-        {"documents": [document.model_dump(mode="json") for document in documents]},
-        "\n".join(map(_line, documents)) or "No documents yet: deepchart documents add FILE.pdf --domain finance",
+        {
+            "documents": [
+                {**document.model_dump(mode="json"), "read": state}
+                for document, state in zip(documents, read, strict=True)
+            ]
+        },
+        "\n".join(_table(documents, read)) or "No documents yet: deepchart documents add FILE.pdf",
     )
+
+
+def _read(store: ArtifactStore, document_id: str) -> str:
+    """What came of reading a document the last time, in words. ``deepchart status`` says whether that is still so."""
+    try:
+        result = store.read("ocr_contexts", (), document_id)
+    except StorageError:
+        return "damaged"  # `deepchart verify` names the file
+    if result is None:
+        return "not read"
+    if result.is_error:
+        return "in error"
+    n_pages, n_errors = result.value["n_pages"], result.value["n_page_errors"]
+    return f"{n_pages} {'page' if n_pages == 1 else 'pages'}" + (f", {n_errors} in error" if n_errors else "")
+
+
+def _table(documents: Sequence[Document], read: Sequence[str]) -> Iterator[str]:
+    rows = [
+        (document.id, document.domain.value, ", ".join(map(str, document.fiscal_years)), state)
+        for document, state in zip(documents, read, strict=True)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, document in zip(rows, documents, strict=True):
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width]
+        yield "  ".join([*cells, " ".join(document.title.split()), document.file_name])
 
 
 def _line(document: Document) -> str:
@@ -211,6 +247,17 @@ def _line(document: Document) -> str:
     years = ", ".join(map(str, document.fiscal_years))
     parts = (document.id, document.domain.value, document.title, years, document.file_name)
     return "  ".join(" ".join(part.split()) for part in parts if part)
+
+
+def _registered(one: Registration) -> str:
+    """The document's line; of one that was there before, what is different now and what that makes stale."""
+    if one.before is None:
+        return _line(one.document)
+    if not one.changed:
+        return f"{_line(one.document)}  (registered before)"
+    changed = ", ".join(name.replace("_", " ") for name in one.changed)
+    stale = ", ".join(_stale(one.before, one.document))
+    return f"{_line(one.document)}  (registered before; changed: {changed})\nStale now: {stale}."
 
 
 # More would make a long line; without any, build takes every document that is not read yet.

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from deepchart_dagster.contexts.digits import with_digits_in_order
 from deepchart_dagster.contexts.engines import (
     TEXT_LAYER,
     EngineConfig,
@@ -99,7 +100,9 @@ class ReadingSession:
             lines = engine.blocks(page)
             top_rows = _top_lines(lines, _TOP_SHARE * page.rect.height)
         else:
-            words = without_overprint(clean_words(engine.words(page)))
+            words = clean_words(engine.words(page))
+            if engine.name == TEXT_LAYER:
+                words = with_digits_in_order(without_overprint(words))
             slope = 0.0 if engine.name == TEXT_LAYER else skew(words)
             words = leveled(words, slope)
             lines = [_marked_up(line) for line in tilted(self._laid_out(page, words), slope)]

@@ -159,6 +159,19 @@ def test_overprint_is_seen_wherever_it_lies(at: float) -> None:
     assert without_overprint([*words, *beside]) == [words[0], *beside]
 
 
+# Digits that run the other way
+
+
+@pytest.mark.parametrize("direction", ["rtl", "ltr"])
+def test_arabic_numbers_are_read_as_they_are_shown(tmp_path: Path, direction: str) -> None:
+    pdf = pymupdf.open()
+    text = f"<p dir='{direction}'>مجموع ١٢٣٬٤٥٦ ٧٨٫٥٪ (٩٠١) ۱۲۳ 352,755</p>"
+    pdf.new_page().insert_htmlbox((60, 60, 500, 200), text)
+    pdf.save(str(tmp_path / "a.pdf"))
+    shown = read(tmp_path / "a.pdf").plain
+    assert [number in shown for number in ("١٢٣٬٤٥٦", "٧٨٫٥٪", "٩٠١", "۱۲۳", "352,755")] == [True] * 5
+
+
 # Names and files
 
 
