@@ -49,7 +49,8 @@ class DockerEngine:
         command = ["dockerd", f"--host={self.address}", *(f"--{k}={self.folder / v}" for k, v in places.items())]
         command += ["--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false"]
         with (self.folder / "log").open("w") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            environment = {**os.environ, "TMPDIR": str(self.folder)}
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env=environment)
         stop = time.monotonic() + 60
         while not self._answers():
             if self.process.poll() is not None or time.monotonic() > stop:
