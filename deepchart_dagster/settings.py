@@ -52,6 +52,13 @@ class Settings(BaseModel):
         default="subset",
         description="what of finance-ultra-long is run: the fixed subset of 50, all, or a file with a uid a line",
     )
+    picture_store: str | None = Field(
+        default=None,
+        description="where pictures for models are uploaded, as fsspec has it (s3://bucket/folder); unset: sent along",
+    )
+    picture_url: str | None = Field(
+        default=None, description="address at which providers read that place; unset: addresses are signed"
+    )
     backend_study: Path | None = Field(
         default=None, description="a file with a uid a line: the study of backends asks free choice about these"
     )
@@ -160,6 +167,18 @@ class Settings(BaseModel):
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
+    @field_validator("picture_store", "picture_url")
+    @classmethod
+    def _a_place_without_secrets(cls, address: str | None) -> str | None:
+        if address is None:
+            return None
+        parts = urlsplit(address)
+        if not parts.scheme:
+            raise ValueError("must be an address as in s3://bucket/folder or https://host/folder")
+        if parts.password or parts.query:
+            raise ValueError("must hold no password or query: credentials come from the environment")
+        return address
+
     @field_validator("vl_server_url")
     @classmethod
     def _an_address_without_secrets(cls, url: str | None) -> str | None:
@@ -210,7 +229,7 @@ def load_settings(**overrides: object) -> Settings:
 
 def _shown(name: str, values: dict[str, object]) -> str:
     """An address may hold a password where none belongs: it is not repeated."""
-    return "…" if name == "vl_server_url" else repr(values.get(name))
+    return "…" if name in ("vl_server_url", "picture_store", "picture_url") else repr(values.get(name))
 
 
 def _storage(given: Path) -> Path:

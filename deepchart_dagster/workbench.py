@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.generation.states import PredictedStateStage
     from deepchart_dagster.llm.budget import Limits as BudgetLimits
     from deepchart_dagster.llm.client import LiteLLMClient
+    from deepchart_dagster.llm.picture_store import PictureStore
     from deepchart_dagster.scoring.backend_scores import BackendScoreStage
     from deepchart_dagster.scoring.context_checks import ContextChecks
     from deepchart_dagster.scoring.execution import ExecutionStage
@@ -111,7 +112,15 @@ class Workbench:
             retry=RetryPolicy(attempts=self.settings.call_attempts),
             providers=load_providers(self.settings.models_file),
             limits=self.budget,
+            pictures=self._picture_store,
         )
+
+    @property
+    def _picture_store(self) -> PictureStore | None:
+        from deepchart_dagster.llm.picture_store import PictureStore
+
+        place = self.settings.picture_store
+        return PictureStore(place, self.settings.picture_url) if place else None
 
     @property
     def budget(self) -> BudgetLimits:

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import InputKey, canonical_json
@@ -26,8 +26,9 @@ from deepchart_dagster.llm.event_loop import loop_state
 from deepchart_dagster.llm.in_flight import CallInFlight, recorded
 from deepchart_dagster.llm.ledger import AttemptStatus, Ledger, LedgerRow
 from deepchart_dagster.llm.litellm_call import Received, dropped_parameters, send, sent_parameters
-from deepchart_dagster.llm.litellm_library import litellm_library
+from deepchart_dagster.llm.litellm_library import litellm_is_loaded, litellm_library
 from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, Usage, price_usd
+from deepchart_dagster.llm.picture_store import PictureStore
 from deepchart_dagster.llm.places import place_at
 from deepchart_dagster.llm.provider_errors import Trouble, is_out_of_breath, trouble
 from deepchart_dagster.llm.registry import ModelSpec, ProviderLimit
@@ -39,12 +40,14 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class _Call:
     """One request on its way. ``dropped``: parameters that its provider does not know and will not see;
-    ``expected``: what it may take, where a budget wants to know."""
+    ``expected``: what it may take, where a budget wants to know; ``addresses``: of its pictures, by sha256, where they
+    are not sent along."""
 
     request: ChatRequest
     key: InputKey
     dropped: tuple[str, ...]
     expected: Expected | None = None
+    addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def model(self) -> ModelSpec:
@@ -86,6 +89,7 @@ class LiteLLMClient:
     """Implements llm.model.ChatModel over one storage root. Safe among tasks, threads and processes.
 
     ``providers``: the limits of models.yaml by provider. ``limits``: what all calls together may take.
+    ``pictures``: where pictures are put for providers to read; None: they are sent along.
     """
 
     def __init__(
@@ -95,11 +99,13 @@ class LiteLLMClient:
         retry: RetryPolicy | None = None,
         providers: Mapping[str, ProviderLimit] | None = None,
         limits: Limits | None = None,
+        pictures: PictureStore | None = None,
     ) -> None:
         self._storage = storage
         self._retry = retry or RetryPolicy()
         self._providers = dict(providers or {})
         self._budget = Budget(storage, limits) if limits else None
+        self._pictures = pictures
         self._cache = AnswerCache(storage)
         self._ledger = Ledger(storage)
         self._dropped: dict[str, tuple[str, ...]] = {}
@@ -108,25 +114,30 @@ class LiteLLMClient:
         """The answer, paid at most once. An empty answer comes back as "": the stage decides what it means.
 
         Raises ProviderError (or a subclass) when all attempts failed, BudgetReached where the call would have
-        exceeded the budget, StorageError when nothing can be kept.
+        exceeded the budget, StorageError when nothing can be kept or a picture cannot be uploaded.
         """
         key = request.key()
         if request.model.scripted:
             return _answer(await self._ask(request, key), request.model, cached=False)
         begun = time.monotonic()
-        stored = await asyncio.to_thread(self._cache.get, key.digest)
+        stored = await self._stored(key)
         if stored is None:
             async with self._cache.asking(key.digest):
-                stored = await asyncio.to_thread(self._cache.get, key.digest)
+                stored = await self._stored(key)
                 if stored is None:
                     return _answer(await self._ask(request, key), request.model, cached=False)
         self._note_cached(_Call(request, key, stored.dropped_parameters), stored, time.monotonic() - begun)
         return _answer(stored, request.model, cached=True)
 
+    async def _stored(self, key: InputKey) -> StoredAnswer | None:
+        # Reading may wait for the disk; that there is nothing to read is known at once.
+        return await asyncio.to_thread(self._cache.get, key.digest) if self._cache.path(key.digest).exists() else None
+
     async def _ask(self, request: ChatRequest, key: InputKey) -> StoredAnswer:
-        # Imported before the clock runs, and beside the loop: it takes seconds.
-        await asyncio.to_thread(litellm_library)
-        asked = _Call(request, key, self._dropped_parameters(request))
+        if not litellm_is_loaded():  # before the clock runs, and beside the loop: importing it takes seconds
+            await asyncio.to_thread(litellm_library)
+        addresses = await self._addresses(request)
+        asked = _Call(request, key, self._dropped_parameters(request), addresses=addresses)
         state = await loop_state()
         gate = state.gate(request.model)
         # The place is kept while waiting to try again: a model that is out of breath is asked less.
@@ -149,6 +160,11 @@ class LiteLLMClient:
                 if wait_s is None:
                     raise result.error
                 await asyncio.sleep(wait_s)
+
+    async def _addresses(self, request: ChatRequest) -> dict[str, str]:
+        if self._pictures is None or request.model.scripted:
+            return {}
+        return await asyncio.to_thread(self._pictures.addresses, request.messages)
 
     @asynccontextmanager
     async def _in_flight(self, call: _Call, attempt: int) -> AsyncIterator[_Call]:
@@ -173,7 +189,7 @@ class LiteLLMClient:
         begun = time.monotonic()
         try:
             # One asynchronous path of litellm ignores its time-out: this cap holds on all of them.
-            return await asyncio.wait_for(send(call.request, self._storage), call.model.timeout_s)
+            return await asyncio.wait_for(send(call.request, self._storage, call.addresses), call.model.timeout_s)
         except asyncio.CancelledError:
             row = call.row(attempt=attempt, status="cancelled", seconds=time.monotonic() - begun)
             self._ledger.append(row.model_copy(update=call.may_have_taken()))

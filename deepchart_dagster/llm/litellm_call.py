@@ -43,12 +43,15 @@ def sent_parameters(request: ChatRequest) -> dict[str, JsonValue]:
     return {**request.model.parameters, **request.parameters}
 
 
-async def send(request: ChatRequest, storage: Path) -> Received:
-    """Raises whatever litellm raises, ProviderRefusedRequest without a key, BadProviderAnswer for what is no answer."""
+async def send(request: ChatRequest, storage: Path, addresses: Mapping[str, str] | None = None) -> Received:
+    """``addresses`` are those of pictures that are not sent along, by sha256.
+
+    Raises whatever litellm raises, ProviderRefusedRequest without a key, BadProviderAnswer for what is no answer.
+    """
     _need_key(request.model)
     response = await litellm_library().acompletion(
         model=request.model.litellm_model,
-        messages=to_wire(request.messages),
+        messages=to_wire(request.messages, addresses),
         timeout=request.model.timeout_s,
         max_retries=0,
         num_retries=0,

@@ -21,6 +21,7 @@ _PATTERNS = tuple(
         r"\bAKIA[A-Z0-9]{12,}",
         r"\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-.]+",
         r"(?<=://)[^/\s@]+(?=@)",
+        r"(?<=[?&])(?:X-Amz-\w+|X-Goog-\w+|Signature|sig)=[^&\s\"']+",  # a signed address opens what it names
     )
 )
 _LABELLED = re.compile(

@@ -5,29 +5,36 @@ from __future__ import annotations
 import base64
 import binascii
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepchart_dagster.errors import ProviderRefusedRequest
 from deepchart_dagster.llm.model import ImagePart, Message, TextPart
 
 
-def to_wire(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Images become data URLs. A message of one text is sent as a plain string, which every provider takes."""
-    return [{"role": message.role, "content": _content(message)} for message in messages]
+def to_wire(messages: Sequence[Message], addresses: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    """Images become the address that ``addresses`` has for their sha256, else data URLs.
+
+    A message of one text is sent as a plain string, which every provider takes.
+    """
+    return [{"role": message.role, "content": _content(message, addresses or {})} for message in messages]
 
 
-def _content(message: Message) -> str | list[dict[str, Any]]:
+def _content(message: Message, addresses: Mapping[str, str]) -> str | list[dict[str, Any]]:
     if len(message.parts) == 1 and isinstance(message.parts[0], TextPart):
         return message.parts[0].text
-    return [_part(part) for part in message.parts]
+    return [_part(part, addresses) for part in message.parts]
 
 
-def _part(part: TextPart | ImagePart) -> dict[str, Any]:
+def _part(part: TextPart | ImagePart, addresses: Mapping[str, str]) -> dict[str, Any]:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
-    data = base64.b64encode(part.data).decode("ascii")
-    return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
+    address = addresses.get(part.sha256) if addresses else None
+    return {"type": "image_url", "image_url": {"url": address or _data_url(part)}}
+
+
+def _data_url(part: ImagePart) -> str:
+    return f"data:{part.media_type};base64,{base64.b64encode(part.data).decode('ascii')}"
 
 
 def from_wire(messages: Sequence[dict[str, Any]]) -> tuple[Message, ...]:
