@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from deepchart_dagster.errors import InfrastructureError
 from deepchart_dagster.execution.chromium import VIEWPORT_HEIGHT, VIEWPORT_WIDTH, Running
 from deepchart_dagster.execution.devtools import DevToolsError, Event, Session
 from deepchart_dagster.execution.visits import ADDRESS, Answers, Visit
@@ -28,6 +29,7 @@ _READ_S = 5.0
 _MAX_TALK = 2000  # messages of a page that are listened to
 _MAX_OPEN_REQUESTS = 10_000
 
+_NOWHERE = "about:blank"
 _HERE = Path(__file__).parent
 _READERS = ("shape", "echarts", "chartjs", "plotly", "vega", "svg", "main")
 _NOT_WAITED_FOR = ("Ping", "CSPViolationReport")
@@ -40,7 +42,8 @@ class Drawing:
 
 
 class PageDrawing:
-    """One page in a context of its own. Methods raise DevToolsError where the page, or the browser, is gone."""
+    """One page in a context of its own. Methods raise DevToolsError where the page, or the browser, is gone,
+    InfrastructureError where the browser does not do what it is asked."""
 
     def __init__(self, running: Running, visit: Visit, answers: Answers) -> None:
         self._running = running
@@ -63,16 +66,23 @@ class PageDrawing:
         self._running.newcomers[self._context] = self._meet
         opening = send(
             "Target.createTarget",
-            url=ADDRESS,
+            url=ADDRESS if self._running.is_shell else _NOWHERE,
             browserContextId=self._context,
             width=VIEWPORT_WIDTH,
             height=VIEWPORT_HEIGHT,
         )
         opening.add_done_callback(self._could_open)
         page = await self._page
-        self._loaded = page.expect()
-        await asyncio.gather(opening, *self._prepare(page))
+        if self._running.is_shell:
+            self._loaded = page.expect()
+            await asyncio.gather(opening, *self._prepare(page))
+        else:  # a browser with windows asks for the address before it can be listened to
+            await asyncio.gather(opening, *self._prepare(page))
+            self._loaded = page.expect()
+            page.send("Page.navigate", url=ADDRESS)
         await self._loaded
+        if not self._visit.opened:
+            raise InfrastructureError("The browser did not ask for the page.", remedy="Name another Chromium.")
         await self._settle(page)
         shot = await page.send("Page.captureScreenshot", format="png", optimizeForSpeed=True)
         return Drawing(b64decode(shot["data"]), await _read_drawn(page))
@@ -142,7 +152,7 @@ class PageDrawing:
                     self._in_flight.add(event["requestId"])
             case "Network.loadingFinished" | "Network.loadingFailed":
                 self._in_flight.discard(event["requestId"])
-            case "Page.loadEventFired":
+            case "Page.loadEventFired" if self._visit.opened or self._running.is_shell:
                 self._has_loaded(event)
             case "Page.javascriptDialogOpening":
                 session.send("Page.handleJavaScriptDialog", accept=False)

@@ -61,7 +61,10 @@ def test_everything_holds_for_an_ordinary_user(project_root: Path, open_folder: 
     stage.mkdir()
     home.mkdir()
     home.chmod(0o777)
-    tests = [str(Path(__file__).with_name(f"test_execution_{name}.py")) for name in ("sandbox", "hostile", "pages")]
+    tests = [
+        str(Path(__file__).with_name(f"test_execution_{name}.py"))
+        for name in ("sandbox", "hostile", "pages", "pages_hostile")
+    ]
     command = ["unshare", "--mount", "sh", "-c", _OPEN_UP, "sh", str(closed), str(stage)]
     command += [*map(str, behind), "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
