@@ -92,6 +92,7 @@ def header_lines(rows: Sequence[Row], columns: list[Column], margin: float, n_la
         if len(segments) != len(columns) or not all(_DATE.fullmatch(segment.text) for segment in segments):
             over = [segment for segment in segments if _is_over(segment, columns[0].x0, margin, row.height)]
         stacked[0].words += [word for segment in segments if segment not in over for word in segment.words]
+        over = [part for segment in over for part in _by_column(segment, columns)]
         if _is_spanning(over, columns) or _spans_names(over, split[at + 1 :], columns):
             spanning.append((over, row.height))
             continue
@@ -122,6 +123,16 @@ def _single_dates(segment: Segment) -> list[Segment]:
         return [segment]
     ends = [*starts[1:], len(segment.words)]
     return [Segment(segment.words[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _by_column(segment: Segment, columns: list[Column]) -> list[Segment]:
+    """OCR may give the names of neighbouring columns as one phrase: one segment a name, where each is one word."""
+    under = [column for column in columns if segment.x0 < column.center < segment.x1]
+    if len(under) < 2 or len(segment.words) < 2 or _PERIOD.search(segment.text) or _UNIT.match(segment.text):
+        return [segment]
+    words = [Segment((word,)) for word in segment.words]
+    owners = {min(range(len(columns)), key=lambda at: abs(columns[at].center - word.center)) for word in words}
+    return words if len(owners) == len(words) else [segment]
 
 
 def _is_spanning(over: list[Segment], columns: list[Column]) -> bool:

@@ -24,7 +24,7 @@ from deepchart_dagster.contexts.tables import build_table
 from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of, with_columns
 
 # Of everything between an engine's words and a context's lines: tables, levelling and joining too.
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 
 # In heights of a row.
 _TABLE_BREAK = 3.0
@@ -200,6 +200,7 @@ def _with_headers_above(rows: list[Row], start: int, end: int, floor: int) -> in
     margin = left_margin(rows[start:end])
     start = _under_years(rows, start, floor, left)
     n_columns = Counter(len(row.segments) for row in rows[start:end]).most_common(1)[0][0]
+    rows[start] = with_columns(rows[start], n_columns)
     while start > floor:
         above = with_columns(rows[start - 1], n_columns)
         if not _is_header_above(above, rows[start], left, margin):

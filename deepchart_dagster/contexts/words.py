@@ -96,6 +96,8 @@ class Segment:
     def is_value(self) -> bool:
         """One value, or a range of two (``0.03% – 4.78%``)."""
         first, *rest = [word.text for word in self.words]
+        if 1 <= len(rest) <= 2 and _RANGE_OF_TWO.fullmatch("".join([first, *rest])):
+            return True
         if len(rest) == 2:
             return (
                 rest[0] in _RANGE
@@ -229,11 +231,11 @@ def _segments(words: tuple[Word, ...]) -> tuple[Segment, ...]:
 
 
 def with_columns(row: Row, n_columns: int) -> Row:
-    """A row in one piece whose words stand nearer together than cells do, divided where that makes ``n_columns``.
+    """A row of few pieces whose words stand nearer together than cells do, divided where that makes ``n_columns``.
 
     A table set in small type has narrow gaps between the names of its columns.
     """
-    if len(row.segments) > 1 or n_columns < _MIN_NARROW_COLUMNS:
+    if len(row.segments) >= n_columns or n_columns < _MIN_NARROW_COLUMNS:
         return row
     groups: list[list[Word]] = []
     for word in row.words:

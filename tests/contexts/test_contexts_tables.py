@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from contexts_drawing import ReadTable, tables_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,6 +223,19 @@ def test_a_range_is_one_value_and_a_total_without_label_belongs_to_the_table() -
     assert table.rows[-1] == ("", "2,602")
 
 
+def test_a_range_that_ocr_gives_as_one_word_or_as_two_is_one_value() -> None:
+    table = only_table(
+        at("2022", 290, 60) + at("Rate", 400, 60)
+        + at("Floating", 50, 76) + right("1,750", 310, 76) + at("0.48%-0.63%", 380, 76)
+        + at("Fixed", 50, 90) + right("106,324", 310, 90) + at("0.03%", 380, 90) + at("-4.78%", 408, 90)
+        + at("Maturing", 50, 104) + right("5,500", 310, 104) + at("2029-2062", 388, 104)
+    )  # fmt: skip
+    assert table.columns == ("", "2022", "Rate")
+    assert [row[1:] for row in table.rows] == [
+        ("1,750", "0.48%-0.63%"), ("106,324", "0.03% -4.78%"), ("5,500", "2029-2062"),
+    ]  # fmt: skip
+
+
 def test_a_header_that_comes_again_begins_a_table_of_its_own() -> None:
     words = []
     for y, year in ((70, 2022), (145, 2021)):
@@ -374,13 +388,20 @@ def test_one_row_with_many_values_under_its_header_is_a_table() -> None:
     assert table.rows == (("Scheduled vesting", "6.0", "5.1", "—", "11.1"),)
 
 
-def test_names_of_columns_that_stand_close_together_are_a_header_and_the_caption_is_none() -> None:
-    columns = [(180, "Benchmark (Metric)"), (275, "Llama3.2-3B"), (338, "Qwen2.5-3B"), (396, "DSV2-Lite")]
+@pytest.mark.parametrize("apart", [0, 7], ids=["close", "one gap wide"])
+def test_names_of_columns_that_stand_close_together_are_a_header_and_the_caption_is_none(apart: int) -> None:
+    names = ["Llama3.2-3B", "Qwen2.5-3B", "DSV2-Lite"]
+    lefts, edges = [275 + apart, 338 + apart, 396 + apart], [320 + apart, 376 + apart, 434 + apart]
+
+    def values(y: float, *texts: str) -> list[Word]:
+        return [word for edge, text in zip(edges, texts, strict=True) for word in right(text, edge, y)]
+
     lines = shown(
         at("Table 5: Comparison of different models.", 176, 60)
-        + [word for x, name in columns for word in at(name, x, 74)]
-        + at("MMLU", 180, 88) + right("54.7", 320, 88) + right("65.6", 376, 88) + right("58.3", 434, 88)
-        + at("TriviaQA", 180, 102) + right("59.6", 320, 102) + right("51.1", 376, 102) + right("65.1", 434, 102)
+        + at("Benchmark (Metric)", 180, 74)
+        + [word for x, name in zip(lefts, names, strict=True) for word in at(name, x, 74)]
+        + at("MMLU", 180, 88) + values(88, "54.7", "65.6", "58.3")
+        + at("TriviaQA", 180, 102) + values(102, "59.6", "51.1", "65.1")
     )  # fmt: skip
     assert lines[0] == "Table 5: Comparison of different models."
     assert lines[1].startswith(
@@ -412,3 +433,15 @@ def test_text_with_wide_gaps_below_a_table_is_no_row_of_it() -> None:
     )  # fmt: skip
     assert len(lines) == 2
     assert lines[1].endswith("the end of September 2022 and")
+
+
+def test_names_of_columns_that_ocr_gives_as_one_phrase_are_told_apart() -> None:
+    table = only_table(
+        at("Adjusted Unrealized Unrealized", 205, 60) + at("Fair", 385, 60)
+        + at("Cost", 215, 72) + at("Gains", 265, 72) + at("Losses", 315, 72) + at("Value", 383, 72)
+        + at("Cash", 50, 90) + right("18,546", 245, 90) + right("11", 298, 90) + right("(47)", 348, 90)
+        + right("18,510", 408, 90)
+        + at("Bonds", 50, 104) + right("2,929", 245, 104) + right("42", 298, 104) + right("(3)", 348, 104)
+        + right("2,968", 408, 104)
+    )  # fmt: skip
+    assert table.columns == ("", "Adjusted Cost", "Unrealized Gains", "Unrealized Losses", "Fair Value")
