@@ -71,7 +71,7 @@ class PictureStore:
             ) from None
 
     def _system(self) -> tuple[Any, str]:
-        from fsspec.core import url_to_fs  # type: ignore[import-untyped] - fsspec has no types
+        from fsspec.core import url_to_fs  # type: ignore[import-untyped]  # it has no types
 
         system, folder = url_to_fs(self.place)
         return system, str(folder).rstrip("/")
