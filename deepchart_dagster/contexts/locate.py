@@ -19,7 +19,7 @@ from deepchart_dagster.contexts.loaded import OcrContext, damaged_context, load_
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext
 from deepchart_dagster.contexts.provenance import Box, Origin, PlacedNumber, read_origins
 from deepchart_dagster.contexts.words import NUMBER
-from deepchart_dagster.contexts.written import WrittenNumber, plain_text, value_of, written_numbers
+from deepchart_dagster.contexts.written import WrittenNumber, number_of, plain_text, written_numbers
 from deepchart_dagster.errors import DocumentError, UpstreamError, UsageError
 
 Match = Literal["same writing", "same value", "other sign"]
@@ -85,16 +85,18 @@ class TextLine:
 def locate(lines: Iterable[TextLine], asked: str) -> list[Occurrence]:
     """Every occurrence of a number: first those written as asked, then other writings, then those of the other sign.
 
+    A number with a unit ("$2.8 billion") is found in that unit, in another one, or written out.
     Raises UsageError where ``asked`` is no number.
     """
-    value = value_of(asked)
-    if value is None:
-        raise UsageError(f"{asked!r} is no number.", remedy=_ASK_FOR)
-    found = [one for line in lines if line.origin.kind != "page" for one in _in_line(line, asked.strip(), value)]
+    number = number_of(asked)
+    if number is None:
+        shown = asked if len(asked) <= _SHOWN_AROUND else f"{asked[:_SHOWN_AROUND]}…"
+        raise UsageError(f"{shown!r} is no number.", remedy=_ASK_FOR)
+    found = [one for line in lines if line.origin.kind != "page" for one in _in_line(line, asked.strip(), number)]
     return sorted(found, key=lambda one: get_args(Match).index(one.match))
 
 
-def _in_line(line: TextLine, asked: str, value: float) -> Iterator[Occurrence]:
+def _in_line(line: TextLine, asked: str, sought: WrittenNumber) -> Iterator[Occurrence]:
     is_table = line.text.startswith("<table")
     headers = None if not is_table or _ROWSPAN.search(line.text) else _Headers()
     places = _Places(line.origin.numbers)
@@ -105,7 +107,7 @@ def _in_line(line: TextLine, asked: str, value: float) -> Iterator[Occurrence]:
         text = plain_text(row)
         for number in written_numbers(text):
             placed = places.take(text, number)
-            if (match := _match(number, asked, value)) is not None:
+            if (match := _match(number, asked, sought)) is not None:
                 yield Occurrence(
                     document_id=line.origin.document_id,
                     page=placed.page if placed else line.origin.page,
@@ -192,10 +194,12 @@ class _Places:
         return waiting.pop(0) if waiting else None
 
 
-def _match(number: WrittenNumber, asked: str, value: float) -> Match | None:
-    if abs(abs(number.value) - abs(value)) > _EQUAL * abs(value):
+def _match(number: WrittenNumber, asked: str, sought: WrittenNumber) -> Match | None:
+    scaled = sought.scale is not None  # else a unit behind the number found is not asked about
+    value, wanted = (one.value * (one.scale or 1.0) if scaled else one.value for one in (number, sought))
+    if abs(abs(value) - abs(wanted)) > _EQUAL * abs(wanted):
         return None
-    if number.value != value and (number.value < 0) != (value < 0):
+    if value != wanted and (value < 0) != (wanted < 0):
         return "other sign"
     return "same writing" if asked in (number.text, number.writing) else "same value"
 

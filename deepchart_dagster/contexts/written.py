@@ -105,10 +105,10 @@ def _scale_of(found: re.Match[str]) -> float:
     return 1e12 if word in ("trillion", "t") else _SCALES[word[0]]
 
 
-def value_of(writing: str) -> float | None:
-    """What a person who types ``writing`` means: "99,803", "(1,234)", "$5.2"; None where it is no number."""
+def number_of(writing: str) -> WrittenNumber | None:
+    """What a person who types ``writing`` means: "99,803", "(1,234)", "$5.2 billion"; None where it is no number."""
     numbers = list(written_numbers(writing.strip()))
-    return numbers[0].value if len(numbers) == 1 else None
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def stated_scales(text: str) -> frozenset[float]:

@@ -141,6 +141,38 @@ def test_what_a_terminal_obeys_and_no_file_holds_is_no_text() -> None:
     assert readable("a\x1b[2Jb\nc\ud800 \u202ed") == "a[2Jb\nc\ufffd d"
 
 
+# Numbers that are asked for
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    [
+        ("$2.8 trillion", []),
+        ("$2.8 billion", ["Leases were $2.8 billion.", "Or $2,800 million.", "In full 2,800,000,000 dollars."]),
+        ("2.8", ["Leases were $2.8 billion.", "A share of 2.8% alone."]),
+        ("−2.8 billion", ["Leases were $2.8 billion.", "Or $2,800 million.", "In full 2,800,000,000 dollars."]),
+    ],
+)
+def test_a_unit_that_is_asked_for_counts(room: Room, tmp_path: Path, asked: str, rows: list[str]) -> None:
+    texts = [
+        "Leases were $2.8 billion.",
+        "A share of 2.8% alone.",
+        "Or $2,800 million.",
+        "In full 2,800,000,000 dollars.",
+    ]
+    document, _ = room.read(save_pdf(tmp_path / "a.pdf", [(60, 100 + 40 * n, text) for n, text in enumerate(texts)]))
+    found = locate(lines_of_document(room.context(document)), asked)
+    assert [one.row for one in found] == rows
+    assert {one.match for one in found} == ({"other sign"} if asked.startswith("−") else {one.match for one in found})
+
+
+@pytest.mark.parametrize("asked", ["", " ", ".*", "[0-9", "2022 2021", "9" * 5000, "—", "nan", "1,23"])
+def test_what_is_no_number_is_said_in_a_short_line(asked: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        locate([], asked)
+    assert len(str(caught.value)) < 220
+
+
 # Overprint
 
 
