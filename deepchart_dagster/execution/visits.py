@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from deepchart_dagster.execution.devtools import Event, Session
-from deepchart_dagster.execution.libraries import Answer, ChartLibraries
+from deepchart_dagster.execution.libraries import Answer, ChartLibraries, parse_address
 from deepchart_dagster.execution.model import PageRequest
 
 Given = Literal["page", "file", "nothing", "elsewhere"]
@@ -25,6 +25,10 @@ _KEPT_BYTES = 64 << 20
 _WITHIN_THE_PAGE = ("data:", "blob:", "about:")
 # An image, a frame or a font is never one of a chart library's files.
 _SERVABLE = ("script", "stylesheet", "fetch", "xhr", "other")
+_LICENSED = (
+    "Highcharts is not served: its licence asks for one of the user's own; who has one adds it to a folder of chart"
+    " libraries and names that in DEEPCHART_CHART_LIBRARIES"
+)
 _NAMES = {"refused": "refused (no network, no local copy)"}
 
 
@@ -70,7 +74,14 @@ class Visit:
             found = [_shown(request) for request in self.requests.values() if request.outcome == outcome]
             if found:
                 groups.append(f"{_NAMES.get(outcome, outcome)}: {', '.join(found[:_SHOWN])}")
+        if any(_is_licensed(request) for request in self.requests.values()):
+            groups.append(_LICENSED)
         return "; ".join(groups)
+
+
+def _is_licensed(request: PageRequest) -> bool:
+    asked = parse_address(request.url) if request.outcome == "refused" else None
+    return asked is not None and asked.package.startswith("highcharts")
 
 
 def _shown(request: PageRequest) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -110,6 +111,145 @@ def test_a_canvas_drawn_by_timers_and_frames_is_finished(draw: Draw) -> None:
     assert result.wall_s < 30
 
 
+CANVAS = "<style>body{margin:0}</style><canvas id=c width=400 height=100></canvas>"
+FILL = "document.getElementById('c').getContext('2d').fillRect(0, 0, 400, 100)"
+BOX = "<style>body{margin:0} #b{width:100px;height:100px;background:#ff0000}</style><div id=b></div>"
+RED, BLACK = (255, 0, 0), (0, 0, 0)
+
+# What takes real time, or time of another clock: the page, the place, and the colour in the end.
+FINISHED: dict[str, tuple[str, tuple[int, int], tuple[int, ...]]] = {
+    "a module imported late": (
+        script(f"setTimeout(() => import('https://esm.sh/chart.js@4').then(() => {{ {FILL} }}), 100)", CANVAS),
+        (200, 50),
+        BLACK,
+    ),
+    "a file fetched late": (
+        script(
+            "setTimeout(async () => { const r = await fetch('https://cdn.jsdelivr.net/npm/chart.js@4');"
+            f" await r.text(); setTimeout(() => {{ {FILL} }}, 700) }}, 1000)",
+            CANVAS,
+        ),
+        (200, 50),
+        BLACK,
+    ),
+    "a refused file first": (
+        script(f"fetch('https://example.com/data.json').catch(() => {{ {FILL} }})", CANVAS),
+        (200, 50),
+        BLACK,
+    ),
+    "a size observed": (
+        script(
+            f"new ResizeObserver(() => {{ requestAnimationFrame(() => {{ {FILL} }}) }})"
+            ".observe(document.getElementById('c'))",
+            CANVAS,
+        ),
+        (200, 50),
+        BLACK,
+    ),
+    "200 frames counted": (
+        script(f"let n = 0; (function f() {{ if (++n < 200) requestAnimationFrame(f); else {{ {FILL} }} }})()", CANVAS),
+        (200, 50),
+        BLACK,
+    ),
+    "an animation of 1.5 s": (
+        script(
+            f"const s = performance.now(); (function f(t) {{ if (t - s < 1500) requestAnimationFrame(f);"
+            f" else {{ {FILL} }} }})(s)",
+            CANVAS,
+        ),
+        (200, 50),
+        BLACK,
+    ),
+    "a transition of style": (
+        script(
+            "setTimeout(() => { document.getElementById('b').style.transform = 'translate(400px, 0)' }, 400)",
+            BOX + "<style>#b{transition:transform 3s}</style>",
+        ),
+        (450, 50),
+        RED,
+    ),
+    "an animation of style": (
+        BOX + "<style>#b{animation:go 4s 1s forwards}@keyframes go{to{transform:translate(400px,0)}}</style>",
+        (450, 50),
+        RED,
+    ),
+    "an animation of SVG": (
+        "<body style='margin:0'><svg width=600 height=100><rect width=100 height=100 fill=#ff0000>"
+        "<animate attributeName=x from=0 to=400 dur=2s fill=freeze /></rect></svg>",
+        (450, 50),
+        RED,
+    ),
+    "a frame within the page": (
+        "<body style='margin:0'><iframe style='border:0' width=400 height=100 srcdoc=\"<body style='margin:0'>"
+        "<div id=b style='width:400px;height:100px'></div><script>setTimeout(() =>"
+        " {document.getElementById('b').style.background = '#ff0000'}, 900)</script>\"></iframe>",
+        (200, 50),
+        RED,
+    ),
+    "a frame with a process of its own": (
+        "<body style='margin:0'><iframe sandbox=allow-scripts style='border:0' width=400 height=100 srcdoc=\"<body"
+        " style='margin:0'><div id=b style='width:400px;height:100px'></div><script>setTimeout(() =>"
+        " {document.getElementById('b').style.background = '#ff0000'}, 900)</script>\"></iframe>",
+        (200, 50),
+        RED,
+    ),
+    "a worker's answer": (
+        script(
+            "const w = new Worker(URL.createObjectURL(new Blob(['setTimeout(() => postMessage(1), 50)'])));"
+            f"w.onmessage = () => {{ {FILL} }}",
+            CANVAS,
+        ),
+        (200, 50),
+        BLACK,
+    ),
+    "an interval called off": (
+        script(
+            f"let n = 0; const i = setInterval(() => {{ if (++n === 5) {{ clearInterval(i); {FILL} }} }}, 80)", CANVAS
+        ),
+        (200, 50),
+        BLACK,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FINISHED)
+def test_a_page_is_drawn_when_it_is_finished(draw: Draw, name: str) -> None:
+    html, (x, y), colour = FINISHED[name]
+    result = draw(html)
+    assert pixel(result, x, y) == colour, (result.message, result.stderr_tail)
+    assert draw(html).output == result.output
+
+
+def test_a_page_sees_the_same_time_every_time(draw: Draw) -> None:
+    code = """
+const seen = [new Date().toISOString(), Date.now(), Date().slice(0, 15), new Date(2020, 1, 2).getDate(),
+  new Date('2021-05-06').toISOString(), Date.UTC(2020, 0), new Date() instanceof Date, typeof Date.parse('2020-01-01'),
+  new Intl.DateTimeFormat('en', {timeZone: 'UTC'}).format(), Intl.DateTimeFormat().resolvedOptions().timeZone,
+  Intl.NumberFormat().resolvedOptions().locale, (class D extends Date {}).name,
+  new (class D extends Date {})(5).getTime()];
+setTimeout((a, b) => console.log(seen.join('|') + '|' + a + b + '|' + Math.round(performance.now())), 1000, 'x', 'y')
+const gone = setTimeout(() => console.log('never'), 10); clearTimeout(gone);
+cancelAnimationFrame(requestAnimationFrame(() => console.log('never')));
+setTimeout("console.log('as text')", 2000); setTimeout(() => { throw new Error('in a timer') }, 3000);
+"""
+    result = draw(script(code))
+    first, second = result.stdout_tail.splitlines()
+    assert first.startswith("log: 2024-01-01T00:00:00.000Z|1704067200000|Mon Jan 01 2024|2|2021-05-06T00:00:00.000Z|")
+    assert first.endswith("|1577836800000|true|number|1/1/2024|UTC|en-US|D|5|xy|1000")
+    assert second == "log: as text"
+    assert result.stderr_tail == "page error: Error: in a timer"
+    assert draw(script(code)).stdout_tail == result.stdout_tail
+
+
+def test_the_full_browser_draws_the_same_pixels(draw: Draw) -> None:
+    full = shutil.which("chromium")
+    if not full or not shutil.which("chromium-headless-shell"):
+        pytest.skip("not both a chromium and a chromium-headless-shell on this machine")
+    with LocalRunner(browser=Path(full), workers=1) as runner:
+        result = runner.run(Program(PLAIN, 2, CodeType.HTML, Limits(wall_s=60)))
+    assert result.output == draw(PLAIN).output
+
+
 def test_the_same_page_gives_the_same_bytes(draw: Draw) -> None:
     page = script("document.body.append(new Date().toISOString())")
     assert draw(PLAIN).output == draw(PLAIN).output
@@ -128,6 +268,15 @@ def test_a_library_that_is_not_there_is_named(draw: Draw) -> None:
     assert result.status is RunStatus.OK  # the heading is there; whether it is the chart is for the judge
     assert f"refused (no network, no local copy): {url}" in result.message
     assert "echarts is not defined" in result.stderr_tail
+
+
+def test_highcharts_is_not_served_and_that_is_said(draw: Draw) -> None:
+    url = "https://code.highcharts.com/highcharts.js"
+    result = draw(f"<script src='{url}'></script>" + script("Highcharts.chart('c', {})"))
+    assert result.status is RunStatus.OK
+    assert [(request.url, request.outcome) for request in result.requests] == [(url, "refused")]
+    assert "Highcharts is not served: its licence asks" in result.message
+    assert "DEEPCHART_CHART_LIBRARIES" in result.message
 
 
 def test_a_local_library_is_served_and_what_it_drew_is_read(draw: Draw) -> None:
@@ -188,6 +337,17 @@ def _browsers_below(ancestor: int) -> list[int]:
         return False
 
     return [process for process in browsers if is_below(process)]
+
+
+def test_the_browser_s_own_sandbox_is_on_where_this_user_may_have_it(draw: Draw) -> None:
+    assert draw(PLAIN).status is RunStatus.OK
+    found = browser.find_browser()
+    assert found is not None
+    state = browser.sandbox_of(found)
+    commands = [Path(f"/proc/{process}/cmdline").read_bytes() for process in _browsers_below(os.getpid())]
+    assert commands
+    assert [b"--no-sandbox" in command for command in commands] == [not state.on] * len(commands)
+    assert state.on or os.geteuid() == 0 or state.remedy
 
 
 def test_a_browser_is_replaced_after_many_pages() -> None:
