@@ -240,7 +240,7 @@ async def _compute(store: ArtifactStore, step: Step, work: Work) -> InstanceResu
             seconds=round(time.monotonic() - begun, 3),
             observations=outcome.observations,
         )
-        save_result(folder, result)
+        await in_thread(save_result, folder, result)  # it waits for the disk
     return result
 
 

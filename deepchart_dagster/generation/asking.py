@@ -17,6 +17,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.files import write_json, write_text
+from deepchart_dagster.artifacts.interrupts import in_thread
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Instance, Query, Split
@@ -154,6 +155,10 @@ class Asking:
     async def ask(self, request: ChatRequest, folder: Path) -> Asked:
         """Leaves answer.txt and the program in ``folder``. Raises ProviderError, StorageError."""
         answer = await self.client.complete(request)
+        # Writing waits for the disk: other calls go on meanwhile.
+        return await in_thread(self._read, answer, folder)
+
+    def _read(self, answer: ChatAnswer, folder: Path) -> Asked:
         write_text(folder / ANSWER_NAME, answer.text)
         observed = _observed_of_answer(answer)
         backend = self.backend or language_of(answer.text)

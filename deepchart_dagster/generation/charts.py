@@ -17,6 +17,7 @@ from deepchart_dagster.artifacts.canonical import InputKey, sha256_bytes
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import write_bytes, write_json
 from deepchart_dagster.artifacts.inputs import read_output, usable_result
+from deepchart_dagster.artifacts.interrupts import in_thread
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Status
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
@@ -153,14 +154,20 @@ class RenderedChartStage:
         backend = self._backend(instance.query)
         asking = self.making.asking(gates, backend)
         async with gates.calls:
-            request = self.request(instance, model)
-            counted = text_tokens(request.messages, counter_of(model.litellm_model))
-            write_messages(folder, request.messages, {"fixed_tokens": counted})
+            request = await in_thread(self._prepared, instance, model, folder)
             asked = await asking.ask(request, folder)
         attempt = await asking.run(asked)
         if isinstance(attempt.ended, Failure):
             return attempt.ended.outcome(attempt.observations)
-        return Outcome(value=self.making.keep(attempt.ended, backend, folder), observations=attempt.observations)
+        value = await in_thread(self.making.keep, attempt.ended, backend, folder)
+        return Outcome(value=value, observations=attempt.observations)
+
+    def _prepared(self, instance: Instance, model: ModelSpec, folder: Path) -> ChatRequest:
+        """The request, written down beside what it will lead to."""
+        request = self.request(instance, model)
+        counted = text_tokens(request.messages, counter_of(model.litellm_model))
+        write_messages(folder, request.messages, {"fixed_tokens": counted})
+        return request
 
     def _state(self, instance: Instance, model: ModelSpec) -> InstanceResult:
         return usable_result(self.making.store, STATE_ASSET, (instance.split.value, model.slug), instance.uid)

@@ -139,7 +139,7 @@ class PredictedStateStage:
         attempt = await asking.run(asked)
         if isinstance(attempt.ended, Failure):
             return attempt.ended.outcome(attempt.observations)
-        return _state_outcome(attempt.ended.output, needs_derived, folder, attempt.observations)
+        return await in_thread(_state_outcome, attempt.ended.output, needs_derived, folder, attempt.observations)
 
     def _context_result(self, instance: Instance) -> InstanceResult:
         return usable_result(self.store, _CONTEXT_ASSET, (instance.split.value,), instance.uid)

@@ -18,7 +18,7 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import in_unicode
-from deepchart_dagster.artifacts.files import write_bytes
+from deepchart_dagster.artifacts.files import storage_errors
 from deepchart_dagster.llm.locks import try_acquire
 from deepchart_dagster.llm.model import Purpose
 
@@ -67,7 +67,9 @@ def _record_path(storage: Path, key: str) -> Path:
 def recorded(storage: Path, call: CallInFlight) -> Iterator[None]:
     """The record is there while the block runs. The caller holds the key's lock."""
     path = _record_path(storage, call.key)
-    write_bytes(path, in_unicode(call.model_dump_json()).encode(), sync=False)
+    with storage_errors(path, "write"):  # half a record is read as none, so it needs no temporary name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(in_unicode(call.model_dump_json()).encode())
     try:
         yield
     finally:
@@ -85,7 +87,7 @@ def _read(path: Path) -> CallInFlight | None:
     try:
         call = CallInFlight.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        return None  # gone meanwhile
+        return None  # gone meanwhile, or not there in full yet
     if call.process == os.getpid() or _is_held(path.with_suffix(".lock")):
         return call
     with suppress(OSError):

@@ -39,6 +39,10 @@ def litellm_library() -> Any:
     return litellm
 
 
+def litellm_is_loaded() -> bool:
+    return _ready
+
+
 def _set_up() -> None:
     for name, value in _SWITCHES.items():
         os.environ.setdefault(name, value)
