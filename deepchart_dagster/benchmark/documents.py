@@ -38,6 +38,8 @@ _PDF_NAME = "source.pdf"
 _RECORD_NAME = "document.json"
 _MAX_DEFAULT_ID = 80
 
+_DOMAIN_FROM = f"Say it with --domain ({', '.join(domain.value for domain in Domain)})."
+
 Origin: TypeAlias = Literal["given", "read", "file name"]
 
 
@@ -87,10 +89,21 @@ NOTHING = DocumentFacts()
 
 @dataclass(frozen=True)
 class Registration:
-    """``was_known``: the same bytes were registered before, under this document's id."""
+    """``before`` is the document as it was where the same bytes were registered already, under its id."""
 
     document: Document
-    was_known: bool
+    before: Document | None = None
+
+    @property
+    def was_known(self) -> bool:
+        return self.before is not None
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The fields that now have another value than before."""
+        names = ("domain", "title", "company", "fiscal_years")
+        before = self.before
+        return tuple(name for name in names if before and getattr(before, name) != getattr(self.document, name))
 
 
 @dataclass(frozen=True)
@@ -132,10 +145,12 @@ class DocumentStore:
         *,
         document_id: str | None = None,
         reader: Callable[[Path], DocumentFacts] | None = None,
+        domain_from: str = _DOMAIN_FROM,
     ) -> Registration:
         """Register the PDF at ``path``; bytes that are known already return (and complete) their document.
 
-        ``reader`` is asked for what is not given, with the copy in the storage.
+        ``reader`` is asked for what is not given, with the copy in the storage; ``domain_from`` says how a person
+        gives a domain that neither tells.
         Raises UsageError for what is no PDF, changes while it is copied or tells no domain, for an id that
         cannot be one or that other bytes have, and for known bytes asked for under another id or domain;
         StorageError where nothing can be written.
@@ -148,15 +163,15 @@ class DocumentStore:
         request = _Request(path, document_id, given, reader)
         with copied_pdf(path, self.folder) as copied:
             if known := self._known(copied):
-                return Registration(self._completed(known, request), was_known=True)
+                return self._completed(known, request)
             facts = reader(copied.path) if reader else NOTHING
             domain = given.domain or facts.domain
             if domain is None:
-                raise _no_domain(path, facts)
+                raise _no_domain(path, facts, domain_from)
             with self._writing():
                 if known := self._known(copied):  # another process was faster
-                    return Registration(self._complete(known, request), was_known=True)
-                return Registration(self._register(request, copied, facts, domain), was_known=False)
+                    return self._complete(known, request)
+                return Registration(self._register(request, copied, facts, domain))
 
     def change(self, document_id: str, given: DocumentFacts) -> Document:
         """The document with what is given in place of what was known of it. Raises UsageError for an unknown id."""
@@ -169,7 +184,7 @@ class DocumentStore:
         if not is_slug(document_id) or not record.exists():
             raise UsageError(
                 f"no document {document_id!r} is registered ({self._known_ids()}).",
-                remedy="Add it: deepchart documents add FILE.pdf --domain D --id ID.",
+                remedy="Add it: deepchart documents add FILE.pdf --id ID.",
             )
         return _load(record)
 
@@ -226,12 +241,12 @@ class DocumentStore:
             write_json(folder / _RECORD_NAME, document.model_dump(mode="json"))
         return document
 
-    def _completed(self, known: Document, request: _Request) -> Document:
+    def _completed(self, known: Document, request: _Request) -> Registration:
         with self._writing():
             return self._complete(self.get(known.id), request)
 
-    def _complete(self, known: Document, request: _Request) -> Document:
-        """``known`` with what was not known of it before."""
+    def _complete(self, known: Document, request: _Request) -> Registration:
+        """``known`` with what is given in place of what was known of it before."""
         path, given = request.path, request.given
         if request.document_id not in (None, known.id):
             raise UsageError(
@@ -243,7 +258,7 @@ class DocumentStore:
                 f"{path} is registered already, as {known.id} of the {known.domain.value} domain.",
                 remedy=f"If that is wrong: deepchart documents set {known.id} --domain {given.domain}.",
             )
-        return self._update(known, given)
+        return Registration(self._update(known, given), before=known)
 
     def _update(self, known: Document, given: DocumentFacts) -> Document:
         stated = given.stated()
@@ -266,10 +281,9 @@ class DocumentStore:
         return "known: " + ", ".join(ids[:5]) + more if ids else "none is"
 
 
-def _no_domain(path: Path, facts: DocumentFacts) -> UsageError:
+def _no_domain(path: Path, facts: DocumentFacts, remedy: str) -> UsageError:
     why = facts.problem or "neither the cover of a 10-K nor a paper's abstract and references were found"
-    domains = ", ".join(domain.value for domain in Domain)
-    return UsageError(f"{path}: its domain cannot be told ({why}).", remedy=f"Say it with --domain ({domains}).")
+    return UsageError(f"{path}: its domain cannot be told ({why}).", remedy=remedy)
 
 
 def _load(record: Path) -> Document:

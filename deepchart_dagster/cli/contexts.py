@@ -22,6 +22,7 @@ from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.settings import OcrEngine
 
 if TYPE_CHECKING:
+    from deepchart_dagster.artifacts.results import InstanceResult
     from deepchart_dagster.cli.runs import Materialized
 
 
@@ -53,7 +54,7 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
         known = [document.id for document in bench.documents.list()]
         wanted = [bench.documents.get(name).id for name in documents] or known
     if not wanted:
-        raise NoWorkPossible("no documents are registered.", remedy="deepchart documents add FILE.pdf --domain finance")
+        raise NoWorkPossible("no documents are registered.", remedy="Add some: deepchart documents add FILE.pdf.")
     runs = Runs(settings)
     runs.sync_documents(known)
     rows: list[Materialized] = []
@@ -67,6 +68,7 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
             note(f"deepchart: {outcome.failure}")
     with workbench(storage, ocr_engine=engine) as bench:
         works = bench.ocr_contexts().plan(sorted({row.partition for row in rows}))
+        read = {row.partition: bench.artifacts.read("ocr_contexts", (), row.partition) for row in rows}
     waiting = {work.uid: work.again for work in works if work.again is not None}
     for name, reason in waiting.items():
         note(f"deepchart: {name}: {reason}.")
@@ -77,14 +79,24 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
             "problems": [str(failure) for failure in failures],
             "waiting": waiting,
         },
-        "\n".join(
-            f"{row.asset} {row.partition}: {'read' if row.n_computed else 'unchanged'}, {row.seconds:.1f} s"
-            for row in rows
-        ),
+        "\n".join(_built(row, read[row.partition]) for row in rows),
     )
+    if not as_json and (shown := [name for name, result in read.items() if result and not result.is_error]):
+        note(f"Next: deepchart contexts show {shown[0] if len(shown) == 1 else 'ID'}")
     if failures and not rows:
         raise click.exceptions.Exit(NoWorkPossible.exit_code)
     exit_with_errors(len(failures) + sum(row.n_error for row in rows))
+
+
+def _built(row: Materialized, result: InstanceResult | None) -> str:
+    """What a run did; of a document that was read, how much there is of it."""
+    done = "unchanged" if not row.n_computed else "read" if row.asset == "ocr_contexts" else "checked"
+    there = ""
+    if row.asset == "ocr_contexts" and result and not result.is_error:
+        value = result.value
+        there = f", pages: {value['n_pages']}, numbers: {value['n_numbers']}"
+        there += f", pages in error: {value['n_page_errors']}" if value["n_page_errors"] else ""
+    return f"{row.asset} {row.partition}: {done} in {row.seconds:.1f} s{there}"
 
 
 @command.command("make-paddle-models")

@@ -239,7 +239,7 @@ def _table(documents: Sequence[Document], read: Sequence[str]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, document in zip(rows, documents, strict=True):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width]
-        yield "  ".join([*cells, " ".join(document.title.split()), document.file_name])
+        yield "  ".join([*cells, *(" ".join(part.split()) for part in (document.title, document.file_name))])
 
 
 def _line(document: Document) -> str:

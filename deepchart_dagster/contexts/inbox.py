@@ -93,7 +93,7 @@ class Inbox:
             try:
                 registered.append(self._register(path))
             except UsageError as error:
-                refused.append(RefusedFile(self._name(path), in_unicode(str(error))))
+                refused.append(RefusedFile(self._name(path), in_unicode(str(error).removeprefix(f"{path}: "))))
                 continue
             if _state(path) == state:  # what came meanwhile under this name is the next look's
                 self._move_away(path, registered[-1])
@@ -116,7 +116,13 @@ class Inbox:
                 raise UsageError(
                     f"the folder {path.parent.name} names no domain.", remedy=f"Name it {' or '.join(_DOMAINS)}."
                 )
-        return self.documents.register(path, DocumentFacts(domain=domain), reader=_readable)
+        folders = ", ".join(f"inbox/{name}/" for name in _DOMAINS)
+        return self.documents.register(
+            path,
+            DocumentFacts(domain=domain),
+            reader=_readable,
+            domain_from=f"Put it into the folder of its domain: {folders}.",
+        )
 
     def _move_away(self, path: Path, registration: Registration) -> None:
         """Below ``registered``, under its own name or, where another file has that, with its hash."""

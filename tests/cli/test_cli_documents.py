@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -100,6 +101,40 @@ def test_the_same_file_twice_is_one_document(storage: Path, tmp_path: Path, pdf:
     assert _ids(storage) == ["report"]
 
 
+def test_what_is_given_for_a_known_file_is_said(storage: Path, pdf: Path) -> None:
+    _add(storage, pdf)
+    ran = _add(storage, pdf, "--title", "Acme", "--company", "Acme Inc.")
+    assert ran.out == (
+        "report  finance  Acme  report.pdf  (registered before; changed: title, company)\n"
+        "Stale now: raw_documents, context_variants.\n"
+    )
+    again = _add(storage, pdf, "--title", "Acme 2", "--json").json
+    assert (again["known"], again["changed"]) == (["report"], {"report": ["title"]})
+
+
+def test_the_list_says_what_was_read(storage: Path, tmp_path: Path, shared: Path) -> None:
+    """Five pages of the scan have no text layer: the engine that was asked for cannot read them."""
+    scan = shared / "pdfs/scan_ocrmypdf_multipage.pdf"
+    damaged = tmp_path / "damaged.pdf"
+    damaged.write_bytes(PDF)
+    _add(storage, scan, "--id", "scan", "--fiscal-year", "2021", "--title", "A scan")
+    _add(storage, damaged)
+    built = deepchart("contexts", "build", "--document", "scan", "--engine", "text-layer", "--storage", storage)
+    raw, read = built.out.splitlines()
+    assert re.fullmatch(r"raw_documents scan: checked in \d+\.\d s", raw)
+    assert re.fullmatch(r"ocr_contexts scan: read in \d+\.\d s, pages: 6, numbers: \d+, pages in error: 5", read)
+    assert built.err.endswith("Next: deepchart contexts show scan\n")
+    assert deepchart("documents", "list", "--storage", storage).out == (
+        "damaged  finance        not read             damaged  damaged.pdf\n"
+        "scan     finance  2021  6 pages, 5 in error  A scan  scan_ocrmypdf_multipage.pdf\n"
+    )
+    listed = deepchart("documents", "list", "--storage", storage, "--json").json["documents"]
+    assert [(one["id"], one["read"]) for one in listed] == [
+        ("damaged", "not read"),
+        ("scan", "6 pages, 5 in error"),
+    ]
+
+
 def test_two_files_of_the_same_name_are_two_documents(storage: Path, tmp_path: Path, pdf: Path) -> None:
     (tmp_path / "2023").mkdir()
     other = tmp_path / "2023/report.pdf"
@@ -139,7 +174,7 @@ def test_one_id_for_two_files(storage: Path, pdf: Path) -> None:
 
 def test_an_empty_list_says_how_to_add(storage: Path) -> None:
     assert deepchart("documents", "list", "--storage", storage).out == (
-        "No documents yet: deepchart documents add FILE.pdf --domain finance\n"
+        "No documents yet: deepchart documents add FILE.pdf\n"
     )
     assert deepchart("documents", "list", "--storage", storage, "--json").json == {"documents": []}
 
@@ -215,7 +250,12 @@ def test_a_storage_that_may_not_be_written(open_folder: Path) -> None:
         f"{pdf}: cannot write {storage / 'documents'}: Permission denied. "
         "Give this user write permission, or choose another folder with --storage."
     )
-    assert ran.json == {"added": [], "known": [], "refused": [{"file": str(pdf), "reason": ran.complaint}]}
+    assert ran.json == {
+        "added": [],
+        "known": [],
+        "changed": {},
+        "refused": [{"file": str(pdf), "reason": ran.complaint}],
+    }
     assert list(storage.iterdir()) == []
 
 
@@ -299,7 +339,9 @@ def test_what_is_read_from_a_filing(storage: Path, shared: Path) -> None:
     line = "10k_amazon_2019  finance  AMAZON.COM, INC., Form 10-K 2019  2019  10k_amazon_2019.pdf\n"
     assert ran.out == line
     assert ran.err == "Next: deepchart contexts build --document 10k_amazon_2019\n"
-    assert deepchart("documents", "list", "--storage", storage).out == line
+    assert deepchart("documents", "list", "--storage", storage).out == (
+        "10k_amazon_2019  finance  2019  not read  AMAZON.COM, INC., Form 10-K 2019  10k_amazon_2019.pdf\n"
+    )
 
 
 def test_a_domain_that_cannot_be_told_is_asked_for(storage: Path, shared: Path) -> None:

@@ -167,7 +167,7 @@ def test_exit_codes_of_the_process_itself(storage: Path) -> None:
         "error": {
             "kind": "NoWorkPossible",
             "message": "no documents are registered.",
-            "remedy": "deepchart documents add FILE.pdf --domain finance",
+            "remedy": "Add some: deepchart documents add FILE.pdf.",
         }
     }
 
