@@ -64,8 +64,8 @@ def stands_over(segment: Segment, left: float, margin: float, height: float) -> 
 
 
 def names_period(segment: Segment) -> bool:
-    """A year, a date or a period, and nothing else."""
-    return segment.is_year or _DATE.fullmatch(segment.text) is not None or _ENDED.fullmatch(segment.text) is not None
+    """A year, a month, a date or a period, and nothing else."""
+    return segment.is_year or any(kind.fullmatch(segment.text) for kind in (_DATE, _MONTH, _ENDED))
 
 
 def _names_dates(row: Row) -> bool:

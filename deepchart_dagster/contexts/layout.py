@@ -24,7 +24,7 @@ from deepchart_dagster.contexts.tables import build_table
 from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of, with_columns
 
 # Of everything between an engine's words and a context's lines: tables, levelling and joining too.
-LAYOUT_VERSION = 5
+LAYOUT_VERSION = 6
 
 # In heights of a row.
 _TABLE_BREAK = 3.0
@@ -256,13 +256,23 @@ def _parts(rows: list[Row], start: int, end: int) -> list[tuple[int, int]]:
     for at in range(start, end):
         over = is_header(rows[at], left, margin)
         renames = over and (_renames_columns(rows[at], left, margin) or rows[at].text in names)
-        renames = renames or (over and len(rows[at].segments) > 1 and at > start and _announces(rows[at - 1]))
+        renames = renames or (over and len(rows[at].segments) > 1 and _begins_anew(rows, cuts[-1], at, end))
         if renames and not in_header:
             cuts.append(_with_period_above(rows, at, cuts[-1] + 1, left))
         in_header = over and (renames or in_header)
         if in_header:
             names.add(rows[at].text)
     return [(first, _without_titles(rows, first, last)) for first, last in zip(cuts, [*cuts[1:], end], strict=True)]
+
+
+def _begins_anew(rows: list[Row], first: int, at: int, end: int) -> bool:
+    """Whether a row of names, ``at``, stands between values and values below text that leads over to it.
+
+    A table of words alone has such rows everywhere.
+    """
+    if at == first or not _announces(rows[at - 1]):
+        return False
+    return any(map(_ends_in_value, rows[first:at])) and any(map(_ends_in_value, rows[at + 1 : min(at + 4, end)]))
 
 
 def _announces(row: Row) -> bool:
@@ -274,9 +284,13 @@ def _announces(row: Row) -> bool:
 
 def _with_period_above(rows: list[Row], at: int, floor: int, left: float) -> int:
     """The first of the rows above the columns' names that say nothing but a year or a period, over the values."""
-    while at > floor and all(map(names_period, rows[at - 1].segments)) and rows[at - 1].segments[0].x0 > left:
+    while at > floor and _names_periods_over(rows[at - 1], left):
         at -= 1
     return at
+
+
+def _names_periods_over(row: Row, left: float) -> bool:
+    return all(map(names_period, row.segments)) and row.segments[0].x0 > left - 4 * row.height
 
 
 def _without_titles(rows: list[Row], first: int, last: int) -> int:

@@ -325,6 +325,18 @@ def test_a_year_above_the_next_table_is_that_tables() -> None:
     assert ("7,305" in above, "4,111" in above, "2021" in above) == (True, False, False)
 
 
+def test_months_above_the_years_of_the_next_table_are_that_tables() -> None:
+    lines = shown(
+        at("Apple Inc.", 150, 40) + at("S&P 500 Index", 360, 40)
+        + at("Copyright of the index, all rights reserved.", 80, 60)
+        + at("September", 300, 80) + at("September", 400, 80)
+        + at("2017", 312, 90) + at("2018", 412, 90)
+        + at("Apple Inc.", 50, 106) + right("$100", 345, 106) + right("$149", 445, 106)
+        + at("S&P 500 Index", 50, 120) + right("$100", 345, 120) + right("$118", 445, 120)
+    )  # fmt: skip
+    assert lines[-1].startswith("<table><tr><th></th><th>September 2017</th><th>September 2018</th></tr>")
+
+
 def test_a_unit_below_the_years_spans_them_and_names_no_column() -> None:
     table = shown(
         at("2021", 310, 70) + at("2022", 390, 70) + at("2023", 470, 70)
@@ -445,3 +457,16 @@ def test_names_of_columns_that_ocr_gives_as_one_phrase_are_told_apart() -> None:
         + right("2,968", 408, 104)
     )  # fmt: skip
     assert table.columns == ("", "Adjusted Cost", "Unrealized Gains", "Unrealized Losses", "Fair Value")
+
+
+def test_a_table_of_words_with_long_cells_is_one() -> None:
+    table = only_table(
+        at("Exhibit", 50, 60) + at("Description", 130, 60) + at("Form", 480, 60)
+        + at("A", 50, 76) + at("Articles of the registrant as they were restated and filed", 130, 76)
+        + at("Old", 480, 76)
+        + at("with the secretary of the state in which it was founded.", 130, 90)
+        + at("B", 50, 106) + at("Bylaws of the registrant as they were amended and restated", 130, 106)
+        + at("New", 480, 106)
+        + at("C", 50, 120) + at("Description of its securities", 130, 120) + at("New", 480, 120)
+    )  # fmt: skip
+    assert [row[0] for row in table.rows if row[0]][-2:] == ["B", "C"]
