@@ -6,13 +6,14 @@ more in a new one.
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deepchart_dagster.errors import InfrastructureError
@@ -96,25 +97,30 @@ class ForkServer:
         return self._process.poll() is None
 
     def complaint(self) -> str:
-        """The last line that it wrote to stderr; it has ended, or is being ended."""
+        """The last line that it wrote to stderr."""
         assert self._process.stderr is not None
-        if not select.select([self._process.stderr], [], [], 0)[0]:
+        try:
+            if not select.select([self._process.stderr], [], [], 0)[0]:
+                return ""
+            written = os.read(self._process.stderr.fileno(), _READ_BYTES)
+        except (OSError, ValueError):  # another thread has ended it meanwhile
             return ""
-        lines = self._process.stderr.read1(1 << 16).decode("utf-8", "replace").strip().splitlines()  # type: ignore[attr-defined]
+        lines = written.decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else ""
 
     def end(self) -> None:
         """With all its programs. Returns when they are gone."""
         for channel in self._all:
-            channel.close()
+            with suppress(OSError):  # wakes who waits for an answer; where the server has ended, it is woken already
+                channel.shutdown(socket.SHUT_RDWR)
         try:
             self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        for end in (*self._all, self._process.stdout, self._process.stderr):
+            if end is not None:
+                end.close()
 
 
 def _read_message(channel: socket.socket) -> bytes:

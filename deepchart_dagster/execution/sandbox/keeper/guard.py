@@ -25,6 +25,8 @@ PROGRAM_NAME = "this.py"
 MAX_FILES = 4096
 _STACK_BYTES = 8 << 20
 _CHUNK = 1 << 20
+_KIB_PER_MIB = 1024
+_PROCESSORS = os.cpu_count() or 1
 _REAP_PAUSE_S = 0.002
 _REASON, _LAST_DESCRIPTOR = 3, 4096
 
@@ -164,7 +166,7 @@ def _set_limits(request: Request) -> None:
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         # A process that escapes the keeper's clock still ends.
-        resource.RLIMIT_CPU: math.ceil(request.wall_s) * (os.cpu_count() or 1) + 10,
+        resource.RLIMIT_CPU: math.ceil(request.wall_s) * _PROCESSORS + 10,
     }
     for kind, value in limits.items():
         _, hard = resource.getrlimit(kind)
@@ -289,7 +291,7 @@ def _largest_mb(pid: int) -> float:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0.0)
+    return next((int(line.split()[1]) / _KIB_PER_MIB for line in lines if line.startswith("VmHWM:")), 0.0)
 
 
 class Collected(NamedTuple):
@@ -335,8 +337,11 @@ def report_files(request: Request, streams: Streams, wait_status: int, work: int
         _try(partial(os.fchmod, folder, 0o700))  # where the program has closed it to itself
     output = collect(work, request.output_name, request.output_bytes)
     hook = collect(drawn, DRAWN_NAME, request.drawn_bytes)
+    own, below = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     header = {
         "wait_status": wait_status,
+        "cpu_s": own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime,
+        "max_rss_mb": below.ru_maxrss / _KIB_PER_MIB,
         "output_state": output.state,
         "output_size": len(output.data),
         "drawn_size": len(hook.data),

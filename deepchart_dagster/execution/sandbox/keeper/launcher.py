@@ -47,11 +47,11 @@ def _end(_number: int, _frame: FrameType | None) -> NoReturn:
 
 def _hold(room: Room, channels: list[int]) -> None:
     linux.adopt_orphans()
-    linux.hide_memory()
     signal.signal(signal.SIGTERM, _end)
     try:
         tier = namespaces if room.tier == "namespaces" else folders
         place = tier.prepare_server(room)
+        linux.hide_memory()  # not before: an ordinary user could then not write the id maps
         server = os.fork()
         if server == 0:
             _become_server(room, place, channels)

@@ -92,20 +92,14 @@ class _Running:
         self.result = bytearray()
         self.used = guard.Used()
 
-    def report(self, wall_s: float, cpu_s: float, max_rss_mb: float) -> Report:
+    def report(self, wall_s: float) -> Report:
         out, err = self.streams.values()
-        measured: dict[str, Any] = {
-            "wall_s": wall_s,
-            # Of two counts of the same: what was reaped, and what was seen before all of it was killed.
-            "cpu_s": max(cpu_s, self.used.cpu_s),
-            "max_rss_mb": max(max_rss_mb, self.used.max_rss_mb),
-            "stdout_tail": out.text(),
-            "stderr_tail": err.text(),
-        }
+        seen: dict[str, Any] = {"wall_s": wall_s, "stdout_tail": out.text(), "stderr_tail": err.text()}
         if self.ended != "exit" or not self.result:
-            return Report(ended=self.ended if self.ended != "exit" else "lost", **measured)
+            ended = self.ended if self.ended != "exit" else "lost"
+            return Report(ended=ended, cpu_s=self.used.cpu_s, max_rss_mb=self.used.max_rss_mb, **seen)
         header, payload = unpack(bytes(self.result))
-        return Report(**{"ended": "exit", **header, **measured, "payload": payload})
+        return Report(**{"ended": "exit", **header, **seen, "payload": payload})
 
 
 class _Server:
@@ -204,14 +198,14 @@ class _Server:
 
     def _finish(self, running: _Running) -> None:
         """The guard has closed its end of the result, so it and all below it have ended."""
-        _, _, used = os.wait4(running.guard, 0)
+        os.waitpid(running.guard, 0)
         wall_s = time.monotonic() - running.start
         for descriptor, stream in running.streams.items():
             stream.drain(running.request.stream_bytes)
             self._forget(descriptor)
         self._forget(running.result_end)
         self.walls.clear()
-        report = running.report(wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / _KIB_PER_MIB)
+        report = running.report(wall_s)
         try:
             guard.write_all(running.channel, pack_report(report))
         except BrokenPipeError:
