@@ -47,18 +47,15 @@ def _counting(what: str, done: int, total: int) -> None:
 
 
 def _text(estimates: list[Estimate], total: Total) -> str:
-    head = (
-        f"{'asset':17} {'split':19} {'asked':26} {'calls':>15} {'tokens in':>22} {'tokens out':>22} {'US dollars':>24}"
-    )
+    head = _line("asset", "split", "asked", "calls", "tokens in", "tokens out", "US dollars")
     lines = [head, *(_row(one) for one in estimates if one.calls.high)]
     price = _money(total.price)
     sums = (_count(total.calls), _count(total.input_tokens), _count(total.output_tokens), price)
     lines.append(_line("total", "", "", *sums))
     if total.unpriced:
-        known = _money(total.price_of_known)
-        lines.append(
-            f"Price unknown: {', '.join(total.unpriced)} (prices in models.yaml, judges.yaml). Others: {known}."
-        )
+        priced = any(one.price for one in estimates if one.calls.high)
+        others = f" All others together: {_money(total.price_of_known)}." if priced else ""
+        lines.append(f"No price in models.yaml or judges.yaml: {', '.join(total.unpriced)}.{others}")
     cached, guessed = sum(one.cached for one in estimates), sum(one.guessed for one in estimates)
     if cached:
         lines.append(f"{cached} answers are stored already and ask nobody.")
@@ -74,7 +71,7 @@ def _row(one: Estimate) -> str:
 
 
 def _line(asset: str, split: str, asked: str, calls: str, given: str, made: str, price: str) -> str:
-    return f"{asset:17} {split:19} {asked:26} {calls:>15} {given:>22} {made:>22} {price:>24}"
+    return f"{asset:16} {split:18} {asked:20} {calls:>15} {given:>21} {made:>21} {price:>24}"
 
 
 def _count(span: Range) -> str:
@@ -82,7 +79,10 @@ def _count(span: Range) -> str:
 
 
 def _money(span: Range | None) -> str:
-    return "unknown" if span is None else _span([f"{value:.2f}" for value in (span.low, span.expected, span.high)])
+    if span is None:
+        return "unknown"
+    digits = 2 if span.high >= 1 else 4
+    return _span([f"{value:.{digits}f}" for value in (span.low, span.expected, span.high)])
 
 
 def _span(values: list[str]) -> str:
