@@ -222,6 +222,13 @@ CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {
         plotly("[{type: 'candlestick', x: ['2021-01-01'], open: [1], high: [3], low: [0.5], close: [2]}]"),
         [{**CANDLE, "x": ["2021-01-01"]}],
     ),
+    "plotly waterfall": (
+        plotly(
+            "[{type: 'waterfall', x: ['a', 'b', 'c', 'd', 'e'], y: [10, -3, null, 4, 2],"
+            " measure: ['relative', 'relative', 'total', 'absolute', 'relative']}]"
+        ),
+        [{"type": "bars", "values": [10, -3, 7, 4, 2], "bases": [0, 10, 0, 0, 4]}],
+    ),
     "plotly funnel": (plotly("[{type: 'funnel', y: ['visits', 'orders'], x: [100, 40]}]"), [FUNNEL]),
     "plotly heat map": (
         plotly("[{type: 'heatmap', x: ['x', 'y'], y: ['r', 's'], z: [[1, 2], [3, null]]}]"),
@@ -237,6 +244,38 @@ CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {
             {"type": "bars", "label": "u", "categories": ["x", "y"], "values": [28.5, -5.25], "bases": [10, 0]},
             {"type": "bars", "label": "v", "categories": ["x"], "values": [10], "bases": [0]},
         ],
+    ),
+    "vega bars side by side": (
+        vega(
+            "{data: {values: [{a: 'x', b: 28.5, c: 'u'}, {a: 'y', b: 5.25, c: 'u'}, {a: 'x', b: 10, c: 'v'}]}, mark:"
+            " 'bar', encoding: {x: {field: 'a', type: 'nominal'}, xOffset: {field: 'c'}, y: {field: 'b', type:"
+            " 'quantitative'}, color: {field: 'c'}}}"
+        ),
+        [
+            {"type": "bars", "label": "u", "categories": ["x", "y"], "values": [28.5, 5.25], "bases": [0, 0]},
+            {"type": "bars", "label": "v", "categories": ["x"], "values": [10], "bases": [0]},
+        ],
+    ),
+    "vega lying bars": (
+        vega(
+            "{data: {values: [{a: 'x', b: 3}, {a: 'y', b: 5}, {a: 'z', b: -2}]}, mark: 'bar', encoding:"
+            " {y: {field: 'a', sort: '-x'}, x: {field: 'b', type: 'quantitative'}}}"
+        ),
+        [{"type": "bars", "orientation": "horizontal", "categories": ["x", "y", "z"], "values": [3, 5, -2]}],
+    ),
+    "vega histogram": (
+        vega(
+            "{data: {values: [{x: 1}, {x: 1.2}, {x: 2}, {x: 3.9}]}, mark: 'bar', encoding:"
+            " {x: {field: 'x', bin: {step: 1}, type: 'quantitative'}, y: {aggregate: 'count', type: 'quantitative'}}}"
+        ),
+        [{"type": "bars", "orientation": "vertical", "categories": ["1.5", "2.5", "3.5"], "values": [2, 1, 1]}],
+    ),
+    "vega boxes": (
+        vega(
+            "{data: {values: [1, 2, 3, 4, 5].map(v => ({g: 'g', v}))}, mark: {type: 'boxplot', extent: 'min-max'},"
+            " encoding: {x: {field: 'g', type: 'nominal'}, y: {field: 'v', type: 'quantitative'}}}"
+        ),
+        [{**BOX, "labels": ["g"]}],
     ),
     "vega line": (
         vega(
@@ -282,6 +321,17 @@ CASES: dict[str, tuple[str, list[dict[str, Any]]]] = {
             ".attr('d', d3.line(d => x(d.t), d => y(d.v)))",
         ),
         [{"type": "line", "color": "#ff0000", "x": ["2021-01-01", "2021-07-01"], "y": [1.5, 9.25]}],
+    ),
+    "d3 area": (
+        page(
+            [D3],
+            SVG,
+            "const data = [[2019, 3, 1], [2020, 8, 2.5], [2021, 5, 1]];"
+            "const x = d3.scaleLinear([2019, 2021], [50, 550]), y = d3.scaleLinear([0, 10], [350, 20]);"
+            f"{D3_AXES} s.append('path').datum(data).attr('fill', '#112233')"
+            ".attr('d', d3.area(d => x(d[0]), d => y(d[2]), d => y(d[1])))",
+        ),
+        [{"type": "area", "color": "#112233", "x": [2019, 2020, 2021], "low": [1, 2.5, 1], "high": [3, 8, 5]}],
     ),
     "d3 pie": (
         page(
@@ -361,6 +411,11 @@ def test_twin_axes_are_two_axes_at_one_place(runner: LocalRunner, html: str, sec
     assert (left["ylabel"], left["yscale"], left["marks"][0]["values"]) == ("L", "linear", [1, 2])
     assert (right["ylabel"], right["yscale"], right["marks"][0]["y"]) == ("R", "log", second)
     assert left["box"] == right["box"]
+
+
+def test_vega_s_axes_say_where_they_end(runner: LocalRunner) -> None:
+    [axes] = axes_of(draw(runner, CASES["vega line"][0]))
+    assert (axes["xlim"], axes["ylim"]) == (["2021-01-01", "2021-06-01"], [0, 2])
 
 
 MODULES = {

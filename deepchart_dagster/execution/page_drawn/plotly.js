@@ -18,7 +18,7 @@ const plotlyMarks = (trace, calculated, layout) => {
     case "histogram":
       return [{ ...bars(label, color, way, points.map((one) => place(one.p)), points.map((one) => one.s1 - one.s0 || one.s)), positions: points.map((one) => coordinate(place(one.p))) }];
     case "waterfall":
-      return [bars(label, color, way, names, amounts, points.map((one) => one.b))];
+      return [plotlyWaterfall(trace, label, way, names, amounts)];
     case "funnel": case "funnelarea":
       return [named("funnel", label, trace.type === "funnel" ? names : values("labels"), trace.type === "funnel" ? amounts : values("values"))];
     case "pie":
@@ -61,6 +61,19 @@ const plotlyMarks = (trace, calculated, layout) => {
     default:
       return [other(trace.type, label)];
   }
+};
+// Steps begin where the one before ends; a total, and a value that starts anew, stand on the base.
+const plotlyWaterfall = (trace, label, way, names, amounts) => {
+  const measures = list(trace.measure);
+  const foot = number(trace.base) || 0;
+  let level = foot;
+  const steps = amounts.map((amount, at) => {
+    const kind = String(measures[at] || "relative");
+    const start = /^[at]/.test(kind) ? foot : level;
+    level = /^t/.test(kind) ? level : start + (number(amount) || 0);
+    return { value: level - start, base: start };
+  });
+  return bars(label, null, way, names, steps.map((one) => one.value), steps.map((one) => one.base));
 };
 // On a stacked bar they stand where it ends.
 const plotlyErrors = (trace, label, bases) => ["x", "y"].flatMap((way) => {

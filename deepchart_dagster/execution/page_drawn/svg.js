@@ -119,6 +119,19 @@ const svgLine = (svg, path, { x, y }) => {
   const own = Array.isArray(path.__data__) ? path.__data__[0] : (path.__data__ || {}).name || (path.__data__ || {}).key;
   return line(svgSeriesName(svg, stroke) || (typeof own === "string" ? own : ""), stroke, points.map((p, at) => svgPlace(x, p.x, datum(at))), points.map((p, at) => svgPlace(y, p.y, datum(at))), false);
 };
+// As d3.area draws it: along the upper edge, and back along the lower one.
+const svgArea = (svg, path, { x, y }) => {
+  const points = svgVertices(path);
+  const half = points.length / 2;
+  const there = points.slice(0, half);
+  const back = points.slice(half).reverse();
+  if (!x || !y || half < 2 || !Number.isInteger(half) || there.some((point, at) => Math.abs(point.x - back[at].x) > 0.5)) return null;
+  const data = Array.isArray(path.__data__) ? path.__data__ : [];
+  const datum = (at) => (data.length === half ? data[at] : undefined);
+  const ends = (edge) => edge.map((point, at) => coordinate(svgPlace(y, point.y, datum(at))));
+  const fill = svgFill(path);
+  return { type: "area", label: svgSeriesName(svg, fill), color: colour(fill), x: there.map((point, at) => coordinate(svgPlace(x, point.x, datum(at)))), low: ends(back), high: ends(there) };
+};
 const svgLabelOf = (datum) => {
   if (datum === null || typeof datum !== "object") return text(datum);
   const inner = datum.data !== undefined && datum.data !== datum ? datum.data : datum;
@@ -151,7 +164,7 @@ const svgMarks = (svg, scales) => {
   if (columnsOf.length) marks.push(...svgBars(svg, columnsOf, scales));
   for (const path of drawnIn("path")) {
     if (getComputedStyle(path).fill === "none" && svgVertices(path).length > 1 && scales.x && scales.y) marks.push(svgLine(svg, path, scales));
-    else if (path.__data__ !== undefined) marks.push(other("path", ""));
+    else if (path.__data__ !== undefined) marks.push(svgArea(svg, path, scales) || other("path", ""));
   }
   const circles = drawnIn("circle").filter((mark) => !isKey(mark));
   for (const [fill, ones] of byAxes(circles.map((mark) => [svgFill(mark), mark]))) {
