@@ -140,10 +140,10 @@ def _check_prices(assets: list[str], scope: Scope, bench: Workbench) -> None:
     if bench.settings.max_cost is None:
         return
     asked: list[ModelSpec] = []
-    if {"predicted_states", "rendered_charts"} & set(assets):
+    if {"predicted_states", "rendered_charts", "backend_charts"} & set(assets):
         asked += [bench.model(slug) for slug in scope.models]
     for name in bench.library.names():
-        if {"rubrics", "visual_accuracy"} & set(assets):
+        if {"rubrics", "visual_accuracy", "backend_scores"} & set(assets):
             asked.append(bench.judges.judge_for(name, bench.settings.judge))
         if "rubrics" in assets:
             asked += [bench.judges.writer_for(name, bench.settings.rubric_writer), bench.judges.judge_for(name)]

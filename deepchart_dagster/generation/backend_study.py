@@ -132,7 +132,9 @@ class BackendChartStage:
 
     def _request(self, query: Query, backend: Backend, model: ModelSpec, state: JsonValue) -> ChatRequest:
         json_data = json.dumps(state, ensure_ascii=False, indent=1)
-        return self.making.request(model, code_type=backend.words, intent=_intent(query, backend), json_data=json_data)
+        return self.making.request(
+            model, code_type=backend.words, intent=_intent(query, backend), json_data=json_data, about=query.uid
+        )
 
     def _work(self, query: Query, backend: Backend, model: ModelSpec, gates: Gates) -> Work:
         try:

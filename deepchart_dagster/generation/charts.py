@@ -68,11 +68,11 @@ class ChartMaking:
         return self.prompts.hash(_PROMPT)
 
     def request(
-        self, model: ModelSpec, *, code_type: str, intent: Mapping[str, JsonValue], json_data: str
+        self, model: ModelSpec, *, code_type: str, intent: Mapping[str, JsonValue], json_data: str, about: str = ""
     ) -> ChatRequest:
-        """``code_type`` and ``intent`` in a prompt's words, J as ``json_data``."""
+        """``code_type`` and ``intent`` in a prompt's words, J as ``json_data``; ``about`` is the instance."""
         messages = self.prompts.messages(_PROMPT, code_type=code_type, **intent, json_data=json_data)
-        return ChatRequest(model=model, messages=messages, purpose="stage2", prompt_hash=self.prompt_hash)
+        return ChatRequest(model=model, messages=messages, purpose="stage2", prompt_hash=self.prompt_hash, about=about)
 
     def asking(self, gates: Gates, backend: CodeType | None) -> Asking:
         return Asking(self.client, self.runner, self.limits, gates, stage=2, backend=backend)
@@ -118,7 +118,9 @@ class RenderedChartStage:
         json_data = read_output(self.making.store, state, STATE_NAME).decode("utf-8-sig").strip()
         backend = self._backend(instance.query)
         intent = intent_of(instance.query, backend)
-        return self.making.request(model, code_type=backend.value, intent=intent, json_data=json_data)
+        return self.making.request(
+            model, code_type=backend.value, intent=intent, json_data=json_data, about=instance.uid
+        )
 
     def _backend(self, query: Query) -> CodeType:
         return self.backend or first_backend(query)

@@ -99,7 +99,13 @@ class PredictedStateStage:
         pictures = tuple(_picture(chunk, folder) for chunk in given.chunks)
         *before, user = texts
         messages = (*before, Message(role="user", parts=(*user.parts, *pictures)))
-        request = ChatRequest(model=model, messages=messages, purpose="stage1", prompt_hash=self.prompts.hash(_PROMPT))
+        request = ChatRequest(
+            model=model,
+            messages=messages,
+            purpose="stage1",
+            prompt_hash=self.prompts.hash(_PROMPT),
+            about=instance.uid,
+        )
         return StateRequest(request=request, given=given)
 
     def _shared_key_parts(self, split: Split, model: ModelSpec) -> dict[str, object]:

@@ -169,21 +169,25 @@ class LiteLLMClient:
     @asynccontextmanager
     async def _in_flight(self, call: _Call, attempt: int) -> AsyncIterator[_Call]:
         """One of the provider's places, and the record that others see, until the attempt stands in the ledger."""
+        state = await loop_state()
         async with AsyncExitStack() as held:
             limit = self._providers.get(call.model.provider)
             if limit is not None:
-                turn = (await loop_state()).turn(call.model.provider)
+                turn = state.turn(call.model.provider)
                 place = place_at(self._storage, call.model.provider, limit.concurrency, turn)
                 await held.enter_async_context(place)
             if call.model.scripted:
                 yield call
-            elif self._budget is None:
-                held.enter_context(recorded(self._storage, call.in_flight(attempt)))
-                yield call
+                return
+            record = call.in_flight(attempt)
+            if self._budget is None:
+                held.enter_context(recorded(self._storage, record))
             else:
                 counted = await self._budget.count(call.request)
-                reserved = self._budget.reserved(call.in_flight(attempt), call.request, counted)
-                yield replace(call, expected=await held.enter_async_context(reserved))
+                reserved = self._budget.reserved(record, call.request, counted)
+                call = replace(call, expected=await held.enter_async_context(reserved))
+            held.enter_context(state.watch.over(record))
+            yield call
 
     async def _attempt(self, call: _Call, *, attempt: int) -> Received | Trouble:
         begun = time.monotonic()

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any
 
+from deepchart_dagster.llm.in_flight import Watch
 from deepchart_dagster.llm.litellm_library import litellm_library
 from deepchart_dagster.llm.pace import Gate, Pace, Room
 from deepchart_dagster.llm.registry import ModelSpec
@@ -28,6 +29,7 @@ _paces: dict[_Reached, Pace] = {}
 class LoopState:
     gates: dict[_Reached, Gate] = field(default_factory=dict)
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    watch: Watch = field(default_factory=Watch)
     room: Room = field(default_factory=lambda: Room(_ROOM_BYTES))
     closer: AsyncGenerator[None, None] | None = None
 

@@ -3,11 +3,14 @@
     storage/llm/asking/<key>.json    beside the lock that its asker holds; without a held lock it means nothing
 
 Written when an attempt begins, removed when it ends; what a killed process leaves is passed over, and removed by
-whoever reads next. ``deepchart status`` shows the oldest; budgets count what the calls in flight may come to.
+whoever reads next. ``deepchart status`` shows the oldest, and a run's log says it once a minute; budgets count what
+the calls in flight may come to.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +24,8 @@ from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.artifacts.files import storage_errors
 from deepchart_dagster.llm.locks import try_acquire
 from deepchart_dagster.llm.model import Purpose
+
+log = logging.getLogger(__name__)
 
 
 class CallInFlight(BaseModel):
@@ -49,6 +54,33 @@ class CallInFlight(BaseModel):
     def in_words(self) -> str:
         what = f"{self.model} {self.purpose}{f' {self.about}' if self.about else ''}"
         return f"{what}, attempt {self.attempt}, {self.seconds():.0f} of {self.timeout_s:.0f} s"
+
+
+class Watch:
+    """Says once a minute what the oldest call in flight of an event loop is, as soon as that is older than a minute."""
+
+    def __init__(self, every_s: float = 60.0) -> None:
+        self._every_s = every_s
+        self._calls: dict[str, CallInFlight] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def over(self, call: CallInFlight) -> Iterator[None]:
+        self._calls[call.key] = call
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        try:
+            yield
+        finally:
+            self._calls.pop(call.key, None)
+
+    async def _look(self) -> None:
+        """Ends when nothing is in flight, so that no loop ends with it."""
+        while self._calls:
+            await asyncio.sleep(self._every_s)
+            oldest = min(self._calls.values(), key=lambda call: call.since, default=None)
+            if oldest is not None and oldest.seconds() >= self._every_s:
+                log.warning("%d calls in flight; the oldest: %s", len(self._calls), oldest.in_words())
 
 
 def asking_folder(storage: Path) -> Path:

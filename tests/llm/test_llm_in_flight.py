@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
-from deepchart_dagster.llm.in_flight import CallInFlight, asking_folder, calls_in_flight
+from deepchart_dagster.llm.event_loop import loop_state
+from deepchart_dagster.llm.in_flight import CallInFlight, Watch, asking_folder, calls_in_flight
 
 
 def test_calls_are_seen_while_they_last_the_oldest_first(server, client, make_request, replies, tmp_path):
@@ -83,3 +85,26 @@ def test_what_is_no_record_is_passed_over(tmp_path):
     (asking_folder(tmp_path) / "k1-x.json").write_text("{")
     assert calls_in_flight(tmp_path) == []
     assert CallInFlight.model_fields["attempt"].is_required()
+
+
+def test_a_run_says_once_a_while_what_its_oldest_call_is(server, client, make_request, replies, caplog):
+    server.tell(replies.good(delay_s=0.9), replies.good(delay_s=0.5))
+
+    async def ask_two():
+        (await loop_state()).watch = Watch(every_s=0.3)
+        first = asyncio.create_task(client.complete(make_request("one", about="finance/x")))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        await asyncio.gather(first, client.complete(make_request("two")))
+
+    asyncio.run(ask_two())
+    said = [message for message in caplog.messages if "in flight" in message]
+    assert said[0].startswith("2 calls in flight; the oldest: local stage1 finance/x, attempt 1, 0 of 20 s")
+    assert len(said) in (1, 2, 3)
+
+
+def test_quick_calls_are_not_talked_about_and_no_run_waits_for_its_watch(server, client, make_request, caplog):
+    begun = time.monotonic()
+    asyncio.run(client.complete(make_request()))
+    assert time.monotonic() - begun < 50, "it looks once a minute"
+    assert not [message for message in caplog.messages if "in flight" in message]
