@@ -127,7 +127,7 @@ class Child:
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
-            raise self._failure(f"no answer after {timeout_s:.0f} s") from None
+            raise self._failure(f"no answer after {timeout_s:g} s") from None
         if line is None and ((code := self._process.wait()) or not self._started):
             raise self._failure(_died(code, self._log))
         return line
@@ -176,5 +176,7 @@ def _died(code: int, log: IO[bytes]) -> str:
         return f"the reading process died of {signal.Signals(-code).name}"
     log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_END))
     said = log.read().decode("utf-8", "replace").strip().splitlines()
-    last = _EXCEPTION_NAME.sub("", said[-1])[:_SHOWN_CHARACTERS] if said else f"exit code {code}"
-    return f"the reading process ended with {last}"
+    last = said[-1] if said else f"exit code {code}"
+    if own := _EXCEPTION_NAME.match(last):  # it says by itself what happened
+        return last[own.end() :][:_SHOWN_CHARACTERS]
+    return f"the reading process ended with {last[:_SHOWN_CHARACTERS]}"

@@ -281,7 +281,7 @@ class _Conversation:
 def _named(failure: ChildFailedError, timeout_s: float) -> ChildFailedError:
     """A time-out names the time of the whole page, not what was left of it after the last announcement."""
     late = failure.reason.startswith("no answer after")
-    reason = f"no answer after {timeout_s:.0f} s" if late else failure.reason
+    reason = f"no answer after {timeout_s:g} s" if late else failure.reason
     return ChildFailedError(reason, n_done=failure.n_done, started=True)
 
 

@@ -17,16 +17,16 @@ from PIL import Image
 
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts import children, metadata
-from deepchart_dagster.contexts.engines import rapidocr_installed
+from deepchart_dagster.contexts.engines import EngineConfig, rapidocr_installed
 from deepchart_dagster.contexts.locate import lines_of_document, locate
 from deepchart_dagster.contexts.markup import as_text, readable
 from deepchart_dagster.contexts.overprint import without_overprint
-from deepchart_dagster.contexts.reading import PdfReader
+from deepchart_dagster.contexts.reading import PdfReader, ReadingOptions
 from deepchart_dagster.contexts.readings import PageReading
 from deepchart_dagster.contexts.show import describe
 from deepchart_dagster.contexts.words import Word
 from deepchart_dagster.contexts.written import plain_text
-from deepchart_dagster.errors import UsageError
+from deepchart_dagster.errors import DocumentError, UsageError
 
 needs_ocr = pytest.mark.skipif(not rapidocr_installed(), reason="needs the ocr extra")
 
@@ -262,3 +262,36 @@ def test_pages_keep_what_they_wait_for_and_their_damage(room: Room, tmp_path: Pa
     document, _ = room.read(cut_content(tmp_path / "cut.pdf"))
     (row,) = (room.store.folder("ocr_contexts", (), document) / "pages.jsonl").read_text().splitlines()
     assert json.loads(row)["damage"] == room.context(document).summary.damaged[1]
+
+
+# What is said
+
+
+@needs_ocr
+@pytest.mark.slow
+def test_a_strip_of_a_page_is_an_error_in_words(tmp_path: Path) -> None:
+    """OCR has an exception without words for it; auto is not advised to try auto."""
+    drawn = pymupdf.open().new_page()
+    drawn.insert_text((60, 120), "Total assets 352,755", fontsize=24)
+    pdf = pymupdf.open()
+    page = pdf.new_page(width=10_000, height=10)
+    page.insert_image(page.rect, pixmap=drawn.get_pixmap(dpi=50))
+    pdf.save(str(tmp_path / "a.pdf"))
+    reading = read(tmp_path / "a.pdf", "auto")
+    assert str(reading.error).startswith("rapidocr: it fails on a picture of 20834 × 21 pixels (")
+    assert str(reading.error).endswith("the engine text-layer reads nothing else")
+
+
+def test_a_limit_below_a_second_is_said_as_it_is(tmp_path: Path) -> None:
+    pdf = save_pdf(tmp_path / "a.pdf", [(60, 120, PROSE)])
+    (reading,) = PdfReader(pdf, "text-layer", options=ReadingOptions(page_timeout_s=0.001)).read([1])
+    assert reading.error == "no answer after 0.001 s"
+
+
+def test_a_child_that_says_why_it_cannot_start_is_quoted_alone(tmp_path: Path) -> None:
+    config = EngineConfig(name="paddleocr-vl", vl_server_url="http://127.0.0.1:9/v1")
+    pdf = save_pdf(tmp_path / "a.pdf", [(60, 120, PROSE)])
+    with pytest.raises(DocumentError) as caught:
+        PdfReader(pdf, config).read([1])
+    said = "pages cannot be read with paddleocr-vl: the server http://127.0.0.1:9/v1 cannot be reached ("
+    assert str(caught.value).startswith(f"{pdf}: {said}")

@@ -52,10 +52,8 @@ class RapidOcrReader:
             found = self._engine(drawn.pixels)
         except Exception as error:  # for a strip of a page it has one of its own, without words
             height, width, _ = drawn.pixels.shape
-            raise UnreadablePageError(
-                f"rapidocr cannot read a picture of {width} × {height} pixels "
-                f"({' '.join(str(error).split()) or type(error).__name__})"
-            ) from error
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise UnreadablePageError(f"it fails on a picture of {width} × {height} pixels ({reason})") from error
         if found.boxes is None or found.txts is None:
             return []
         return with_dashes(ocr_words(found.boxes, found.txts, drawn.points_per_pixel), drawn)

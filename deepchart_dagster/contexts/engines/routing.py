@@ -95,4 +95,4 @@ def _make(name: EngineName, config: EngineConfig) -> EngineReader:
         from deepchart_dagster.contexts.engines.vl import PaddleOcrVlReader
 
         return PaddleOcrVlReader(config)
-    return TextLayerReader()
+    return TextLayerReader(last_resort=config.name == AUTO)

@@ -42,6 +42,9 @@ class TextLayerReader:
     name: str = TEXT_LAYER
     kind: Literal["words"] = "words"
 
+    def __init__(self, *, last_resort: bool = False) -> None:
+        self._advice = "" if last_resort else ". Use the engine auto."
+
     def load(self) -> None:
         """Nothing to load."""
 
@@ -49,7 +52,7 @@ class TextLayerReader:
         text = page.get_textpage(flags=_WORDS)  # once for both: most of the time goes into it
         words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in text.extractWORDS()]
         if not words and (reason := ocr_reason(page)):
-            raise UnreadablePageError(f"{reason}, and the engine text-layer reads nothing else. Use the engine auto.")
+            raise UnreadablePageError(f"{reason}, and the engine text-layer reads nothing else{self._advice}")
         blocks: list[dict[str, Any]] = text.extractDICT()["blocks"]
         lines = [line for block in blocks for line in block.get("lines", ())]
         bold = [span["bbox"] for line in lines for span in line["spans"] if span["flags"] & _BOLD]
