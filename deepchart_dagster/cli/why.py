@@ -12,6 +12,7 @@ from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node
+from deepchart_dagster.lineage.status import behind
 from deepchart_dagster.lineage.why import Explanation, explain
 
 _SHOWN = 120
@@ -43,9 +44,15 @@ def command(
     key = _key(asset, model, split, document, backend)
     with workbench(storage) as bench:
         explanations = explain(bench, key, uid)
+        upstream = behind(bench, key) if explanations and all(item.fresh for item in explanations) else ()
     if uid and not explanations:
         raise UsageError(f"{asset} {key}: there is no instance {uid}.", remedy="deepchart status lists partitions.")
-    emit(as_json, {"instances": [asdict(item) for item in explanations]}, _text(explanations))
+    through = [f"but {one}: making that may change what is read here" for one in upstream]
+    emit(
+        as_json,
+        {"instances": [asdict(item) for item in explanations], "behind": list(upstream)},
+        "\n".join([_text(explanations), *through]),
+    )
 
 
 def _key(asset: str, model: str | None, split: str | None, document: str | None, backend: str | None) -> PartitionKey:

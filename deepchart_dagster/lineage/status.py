@@ -72,6 +72,15 @@ def read_status(
     return [*cells.values(), *_orphaned(bench, assets)]
 
 
+def behind(bench: Workbench, key: PartitionKey) -> tuple[str, ...]:
+    """What this partition reads that is not fresh, where that alone makes it stale: status says so of its cell."""
+    splits = STUDY_SPLITS if key.backend else [key.split] if key.split else []
+    until = NODES[: NODES.index(node(key.asset)) + 1]
+    cells = read_status(bench, models=[key.model] if key.model else [], splits=splits, assets=until)
+    (cell,) = (cell for cell in cells if cell.key == key)
+    return cell.because if cell.state is State.STALE and cell.n_done == cell.n_total else ()
+
+
 def _own_state(bench: Workbench, key: PartitionKey) -> Cell:
     works = plan(bench, key)
     if not works:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from cli_command import deepchart
 
 
@@ -17,3 +18,26 @@ def test_models_that_were_never_run_are_named_in_one_line(sample: Path, storage:
     assert not any(line.startswith("Never run") for line in asked)
     cells = deepchart("status", "--storage", storage, "--json").json["cells"]
     assert {"gpt-5.2", "glm-4.7"} <= {cell["model"] for cell in cells}
+
+
+@pytest.mark.slow
+def test_why_and_status_agree_on_a_document_whose_title_changed(storage: Path, shared: Path) -> None:
+    scan = shared / "pdfs/scan_ocrmypdf_multipage.pdf"
+    add = ("documents", "add", scan, "--id", "scan", "--domain", "finance")
+    assert deepchart(*add, "--storage", storage).code == 0
+    assert deepchart("contexts", "build", "--engine", "text-layer", "--storage", storage).code == 0
+    why = ("why", "ocr_contexts", "--document", "scan", "--storage", storage)
+    asked = {"DEEPCHART_OCR_ENGINE": "text-layer"}
+    fresh = "scan: fresh: nothing it depends on has changed\n"
+    assert deepchart(*why, environment=asked).out == fresh
+    assert deepchart("documents", "set", "scan", "--title", "Chapter II", "--storage", storage).code == 0
+    through = "raw_documents scan is stale"
+    assert deepchart(*why, environment=asked).out == f"{fresh}but {through}: making that may change what is read here\n"
+    assert deepchart(*why, "--json", environment=asked).json["behind"] == [through]
+    cells = deepchart("status", "--storage", storage, "--json", environment=asked).json["cells"]
+    assert [(cell["asset"], cell["state"], cell["because"]) for cell in cells if cell["document"]] == [
+        ("raw_documents", "stale", ["1 of 1 instances have other inputs now, first scan"]),
+        ("ocr_contexts", "stale", [through]),
+    ]
+    raw = deepchart("why", "raw_documents", "--document", "scan", "--storage", storage, "--json").json
+    assert (raw["instances"][0]["fresh"], raw["behind"]) == (False, [])
