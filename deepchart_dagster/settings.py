@@ -116,6 +116,12 @@ class Settings(BaseModel):
         min_length=1,
         description="image with this Python and these libraries, for an engine that does not see this machine's files",
     )
+    fork_servers_mb: int = Field(
+        default=1024,
+        ge=0,
+        le=1_000_000,
+        description="MiB that interpreters with libraries ready for programs may take while no program uses them",
+    )
     page_timeout_s: float = Field(
         default=180.0, gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False, description="seconds that reading a page may take"
     )

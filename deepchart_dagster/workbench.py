@@ -135,7 +135,12 @@ class Workbench:
         from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 
         containers = ContainerOptions.of(self.settings)
-        return LocalRunner(tier=self.settings.sandbox, workers=self.settings.workers, containers=containers)
+        return LocalRunner(
+            tier=self.settings.sandbox,
+            workers=self.settings.workers,
+            containers=containers,
+            fork_servers_memory_mb=self.settings.fork_servers_mb,
+        )
 
     def inbox(self) -> Inbox:
         from deepchart_dagster.contexts.inbox import Inbox

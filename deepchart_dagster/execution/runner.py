@@ -37,6 +37,7 @@ from deepchart_dagster.execution.sandbox.imports import import_set
 from deepchart_dagster.execution.sandbox.keeper.request import SETUP_FAILED, Report, Request, Room
 from deepchart_dagster.execution.sandbox.process import Keepers
 from deepchart_dagster.execution.sandbox.runtime import Runtime, interpreter_paths
+from deepchart_dagster.settings import DEFAULTS
 
 _MIB = 1 << 20
 _STREAM_MB = 16
@@ -76,7 +77,7 @@ class LocalRunner:
         cache: Path | None = None,
         containers: ContainerOptions | None = None,
         fresh: bool = False,
-        fork_servers_memory_mb: int = 1024,
+        fork_servers_memory_mb: int = DEFAULTS.fork_servers_mb,
         fork_server_programs: int = 500,
     ) -> None:
         if tier not in ("auto", *tiers.TIERS):
