@@ -48,7 +48,8 @@ def ocr_contexts(
         (work,) = bench.ocr_contexts().plan([document_id])
         if work.again is not None:
             context.log.warning(f"{document_id}: {work.again}.")
-        description = None if summary.n_error else describe(bench.artifacts, document_id)
+        domain = bench.documents.get(document_id).domain
+        description = None if summary.n_error else describe(bench.artifacts, document_id, domain=domain)
         return materialized(
             summary,
             means=["n_pages", "n_numbers"],

@@ -131,7 +131,8 @@ def show(document_id: str, every_page: bool, storage: str | None, as_json: bool)
     from deepchart_dagster.contexts.show import describe
 
     with workbench(storage) as bench:
-        description = describe(bench.artifacts, bench.documents.get(document_id).id)
+        document = bench.documents.get(document_id)
+        description = describe(bench.artifacts, document.id, domain=document.domain)
     emit(as_json, description.as_json(), description.as_text(every_page=every_page))
 
 

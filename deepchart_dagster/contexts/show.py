@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.store import ArtifactStore
+from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts.loaded import load_context, ocr_result
 from deepchart_dagster.contexts.model import Page
 from deepchart_dagster.contexts.ocr import DocumentSummary
@@ -16,12 +17,14 @@ from deepchart_dagster.contexts.quality import Quality, page_ranges, plural
 
 @dataclass(frozen=True)
 class ContextDescription:
-    """``page_seconds``: of reading all pages, one after the other; None where it was not measured."""
+    """``page_seconds``: of reading all pages, one after the other; None where it was not measured. ``is_filing``: its
+    statements were looked for."""
 
     summary: DocumentSummary
     pages: tuple[Page, ...]
     quality: Quality
     page_seconds: float | None
+    is_filing: bool = False
 
     def as_json(self) -> dict[str, JsonValue]:
         """The summary, with ``pages`` (number, engine, n_numbers, n_characters and error of each) and ``quality``."""
@@ -69,6 +72,8 @@ class ContextDescription:
             if pages:
                 years = ", ".join(map(str, summary.statement_years[name])) or "years unknown"
                 yield f"  {name}: page {page_ranges(pages)} ({years})"
+            elif self.is_filing:
+                yield f"  {name}: not found"
         if summary.unit:
             yield f"  values in {summary.unit}"
 
@@ -88,8 +93,8 @@ class ContextDescription:
             yield f"  page {pages_waiting}: the next contexts build asks that engine again"
 
 
-def describe(store: ArtifactStore, document_id: str) -> ContextDescription:
-    """Raises UpstreamError where the document has not been read."""
+def describe(store: ArtifactStore, document_id: str, *, domain: Domain | None = None) -> ContextDescription:
+    """Raises UpstreamError where the document has not been read. ``domain``: its own, where it is known."""
     context = load_context(store, document_id)
     seconds = ocr_result(store, document_id).observations.get("page_seconds")
     return ContextDescription(
@@ -97,4 +102,5 @@ def describe(store: ArtifactStore, document_id: str) -> ContextDescription:
         pages=context.pages,
         quality=context.quality,
         page_seconds=float(seconds) if isinstance(seconds, int | float) else None,
+        is_filing=domain is Domain.FINANCE,
     )

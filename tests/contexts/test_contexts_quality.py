@@ -78,6 +78,15 @@ def test_show_gives_ranges_of_pages_and_every_page_on_request(room: Room, tmp_pa
     assert description.seconds_per_page is not None
 
 
+def test_a_statement_that_a_filing_lacks_is_named(room: Room, tmp_path: Path) -> None:
+    pages = filing_pages(2022)
+    room.read(save_pdf(tmp_path / "part.pdf", *pages[:3]))
+    text = describe(room.store, "part", domain=Domain.FINANCE).as_text()
+    assert "  income_statement: page 3 (2022, 2021, 2020)\n" in text
+    assert "  cash_flow: not found\n" in text
+    assert "not found" not in describe(room.store, "part", domain=Domain.ACADEMIC).as_text()
+
+
 def test_reading_twice_gives_the_same_bytes(room: Room, tmp_path: Path) -> None:
     room.read(save_pdf(tmp_path / "acme.pdf", *filing_pages(2022)))
     folder = room.store.folder("ocr_contexts", (), "acme")
