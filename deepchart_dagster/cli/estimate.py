@@ -9,19 +9,20 @@ import click
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import NoWorkPossible
-from deepchart_dagster.lineage.estimate import ASKING, Estimate, Estimator, Range, Total, asking_assets
+from deepchart_dagster.lineage.estimate import MAIN_RUN, Estimate, Estimator, Range, Total, asking_assets
 
 
 @click.command("estimate", short_help="Calls, tokens and price of a materialization, before it is started.")
-@click.argument("selection", default=",".join(ASKING))
+@click.argument("selection", default=",".join(MAIN_RUN))
 @click.option("--model", "models", multiple=True, required=True, metavar="M", help="May be repeated.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
 @common_options
 def command(
     selection: str, models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool
 ) -> None:
-    """Say what materialising SELECTION (default: every step that asks a model) would ask now: calls, tokens and price,
-    low, expected and high. Stored answers and results ask nobody; a price that is not known is unknown. Asks nobody.
+    """Say what materialising SELECTION (default: every step of the main run that asks a model) would ask now: calls,
+    tokens and price, low, expected and high. Stored answers and results ask nobody; a price that is not known is
+    unknown. Asks nobody itself.
 
     \b
     Example: deepchart estimate --model gpt-5.2 --split finance-normal
@@ -67,7 +68,7 @@ def _text(estimates: list[Estimate], total: Total) -> str:
 
 def _row(one: Estimate) -> str:
     sizes = (_count(one.calls), _count(one.input_tokens), _count(one.output_tokens))
-    return _line(one.asset, one.split.value, one.asked, *sizes, _money(one.price))
+    return _line(one.asset, one.split or one.backend or "", one.asked, *sizes, _money(one.price))
 
 
 def _line(asset: str, split: str, asked: str, calls: str, given: str, made: str, price: str) -> str:

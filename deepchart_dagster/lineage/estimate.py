@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from deepchart_dagster.artifacts.steps import Work, reusable
 from deepchart_dagster.benchmark.model import Query, Split
 from deepchart_dagster.errors import DeepChartError, UsageError
+from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.generation.preview import Preview, find_instance
 from deepchart_dagster.lineage.graph import NODES, PartitionKey, node, plan
 from deepchart_dagster.llm.cache import AnswerCache
@@ -29,7 +30,8 @@ from deepchart_dagster.workbench import Workbench
 
 Progress = Callable[[str, int, int], None]
 
-ASKING = ("rubrics", "predicted_states", "rendered_charts", "visual_accuracy")
+MAIN_RUN = ("rubrics", "predicted_states", "rendered_charts", "visual_accuracy")
+ASKING = (*MAIN_RUN, "backend_charts", "backend_scores")
 
 # Where nothing is known: a context as a share of the model's window, the input of stage 2 (prompt, intent and J), of a
 # question about a picture, and of the writing of one aspect, in tokens: (low, expected, high).
@@ -63,7 +65,8 @@ class Range:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one step asks of one model. ``asked`` is that model's slug, ``model`` the evaluated one's.
+    """What one step asks of one model. ``asked`` is that model's slug, ``model`` the evaluated one's; ``split`` or
+    ``backend`` (in the study of rendering backends) is the rest of the partition.
 
     instances     to be computed
     cached        calls of theirs whose answers are stored
@@ -72,7 +75,8 @@ class Estimate:
     """
 
     asset: str
-    split: Split
+    split: str | None
+    backend: str | None
     model: str | None
     asked: str
     instances: int
@@ -86,7 +90,8 @@ class Estimate:
     def as_json(self) -> dict[str, JsonValue]:
         return {
             "asset": self.asset,
-            "split": self.split.value,
+            "split": self.split,
+            "backend": self.backend,
             "model": self.model,
             "asked": self.asked,
             "instances": self.instances,
@@ -180,6 +185,9 @@ class Estimator:
                 model = self._bench.model(slug)
                 if self._bench.applicable(model, split):
                     found += self._model_split(assets, split, model)
+        for slug in models:
+            for backend in Backend:
+                found += self._backend(assets, backend, self._bench.model(slug))
         return found
 
     def _model_split(self, assets: Sequence[str], split: Split, model: ModelSpec) -> Iterator[Estimate]:
@@ -190,31 +198,57 @@ class Estimator:
         if "visual_accuracy" in assets:
             yield from self._verdicts(split, model)
 
-    def _to_do(self, asset: str, split: Split, model: str | None) -> list[Work]:
-        key = PartitionKey(asset, split=split, model=model)
+    def _backend(self, assets: Sequence[str], backend: Backend, model: ModelSpec) -> Iterator[Estimate]:
+        """The study of rendering backends (paper, 5.4): charts from the references' data, and their verdicts."""
+        if "backend_charts" in assets:
+            key = PartitionKey("backend_charts", backend=backend, model=model.slug)
+            works = [work for work in self._to_do(key) if work.blocked is not None or work.key.parts.get("state")]
+            stage = self._bench.backend_charts()
+            asked = _Asked(model, "stage2")
+
+            def requests(uid: str) -> list[ChatRequest]:
+                return [stage.request(self._bench.library.query(uid), backend, model)]
+
+            unknown = self._count(f"backend_charts {key}", asked, works, requests)
+            for _ in unknown:
+                asked.like_those_known((1, 1, 1), _STAGE2_INPUT)
+            yield self._estimated(key, asked, len(works), len(unknown))
+        if "backend_scores" in assets:
+            key = PartitionKey("backend_scores", backend=backend, model=model.slug)
+            works = [work for work in self._to_do(key) if work.blocked is not None or work.key.parts.get("chart")]
+            for judge, own in self._by_judge(works, self._bench.settings.judge):
+                asked = _Asked(judge, "judge")
+                low, expected, high = _QUESTIONS
+                for work in own:
+                    asked.guess((low * (_LEAST_VALID if work.blocked else 1), expected, high), _JUDGE_INPUT)
+                yield self._estimated(key, asked, len(own), len(own))
+
+    def _to_do(self, key: PartitionKey) -> list[Work]:
         works = plan(self._bench, key)
         return [work for work in works if reusable(self._bench.artifacts, key.step, work) is None]
 
     def _states(self, split: Split, model: ModelSpec) -> Estimate:
-        works = self._to_do("predicted_states", split, model.slug)
+        key = PartitionKey("predicted_states", split=split, model=model.slug)
+        works = self._to_do(key)
         stage = self._bench.predicted_states()
         asked = _Asked(model, "stage1")
 
         def request(uid: str) -> ChatRequest:
             return stage.request(find_instance(self._bench.library, uid, split), model).request
 
-        unknown = self._count(f"predicted_states {split.value} {model.slug}", asked, works, lambda uid: [request(uid)])
+        unknown = self._count(f"predicted_states {key}", asked, works, lambda uid: [request(uid)])
         window = model.context_window
         for _ in unknown:
             low, expected, high = (share * window for share in _CONTEXT_SHARES)
             asked.like_those_known((1, 1, 1), (low, expected, high))
-        return self._estimated("predicted_states", split, model.slug, asked, len(works), len(unknown))
+        return self._estimated(key, asked, len(works), len(unknown))
 
     def _charts(self, split: Split, model: ModelSpec) -> Estimate:
         # Where stage 1 left no valid J stage 2 is not asked: its key then names the state's status.
+        key = PartitionKey("rendered_charts", split=split, model=model.slug)
         works = [
             work
-            for work in self._to_do("rendered_charts", split, model.slug)
+            for work in self._to_do(key)
             if work.blocked is not None or isinstance(work.key.parts.get("state"), str)
         ]
         stage = self._bench.rendered_charts()
@@ -223,17 +257,14 @@ class Estimator:
         def requests(uid: str) -> list[ChatRequest]:
             return [stage.request(find_instance(self._bench.library, uid, split), model)]
 
-        unknown = self._count(f"rendered_charts {split.value} {model.slug}", asked, works, requests)
+        unknown = self._count(f"rendered_charts {key}", asked, works, requests)
         for _ in unknown:
             asked.like_those_known((_LEAST_VALID, 1, 1), _STAGE2_INPUT)
-        return self._estimated("rendered_charts", split, model.slug, asked, len(works), len(unknown))
+        return self._estimated(key, asked, len(works), len(unknown))
 
     def _verdicts(self, split: Split, model: ModelSpec) -> Iterator[Estimate]:
-        works = [
-            work
-            for work in self._to_do("visual_accuracy", split, model.slug)
-            if work.blocked is not None or work.key.parts.get("chart") is not None
-        ]
+        key = PartitionKey("visual_accuracy", split=split, model=model.slug)
+        works = [work for work in self._to_do(key) if work.blocked is not None or work.key.parts.get("chart")]
         stage = self._bench.visual_accuracy()
         for judge, own in self._by_judge(works, self._bench.settings.judge):
             asked = _Asked(judge, "judge")
@@ -241,14 +272,15 @@ class Estimator:
             def requests(uid: str) -> list[ChatRequest]:
                 return stage.requests(self._bench.library.query(uid), split, model)
 
-            unknown = self._count(f"visual_accuracy {split.value} {model.slug}", asked, own, requests)
+            unknown = self._count(f"visual_accuracy {key}", asked, own, requests)
             for _ in unknown:
                 low, expected, high = _QUESTIONS
                 asked.like_those_known((low * _LEAST_VALID, expected, high), _JUDGE_INPUT)
-            yield self._estimated("visual_accuracy", split, model.slug, asked, len(own), len(unknown))
+            yield self._estimated(key, asked, len(own), len(unknown))
 
     def _rubrics(self, split: Split) -> Iterator[Estimate]:
-        works = [work for work in self._to_do("rubrics", split, None) if work.uid not in self._rubrics_seen]
+        key = PartitionKey("rubrics", split=split)
+        works = [work for work in self._to_do(key) if work.uid not in self._rubrics_seen]
         # A record without a reference chart has no rubric: its key says so.
         works = [work for work in works if work.blocked is not None or work.key.parts.get("chart") is not None]
         self._rubrics_seen |= {work.uid for work in works}
@@ -269,11 +301,11 @@ class Estimator:
                 asked.like_those_known((_ASPECTS, _ASPECTS, _ASPECTS), _RUBRIC_INPUT)
             for _ in own:
                 asked.like_those_known(_REPLACEMENTS, _RUBRIC_INPUT)
-            yield self._estimated("rubrics", split, None, asked, len(own), len(unknown))
+            yield self._estimated(key, asked, len(own), len(unknown))
             checks = _Asked(self._checker(query), "judge")
             for _ in own:
                 checks.guess(_QUESTIONS, _JUDGE_INPUT)
-            yield self._estimated("rubrics", split, None, checks, len(own), len(own))
+            yield self._estimated(key, checks, len(own), len(own))
 
     def _query(self, work: Work) -> Query:
         return self._bench.library.query(work.uid)
@@ -325,9 +357,7 @@ class Estimator:
         sizes = Preview.of(request)
         return sizes.text_tokens + sizes.picture_tokens
 
-    def _estimated(
-        self, asset: str, split: Split, model: str | None, asked: _Asked, instances: int, guessed: int
-    ) -> Estimate:
+    def _estimated(self, key: PartitionKey, asked: _Asked, instances: int, guessed: int) -> Estimate:
         name = asked.model.litellm_model
         out = self._history.output(name, asked.purpose)
         ratio = self._history.input_ratio(name, asked.purpose)
@@ -345,9 +375,10 @@ class Estimator:
         )
         made = Range(calls.low * out.low, calls.expected * out.expected, calls.high * out.high)
         return Estimate(
-            asset=asset,
-            split=split,
-            model=model,
+            asset=key.asset,
+            split=key.split.value if key.split else None,
+            backend=key.backend.value if key.backend else None,
+            model=key.model,
             asked=asked.model.slug,
             instances=instances,
             cached=asked.cached,

@@ -124,6 +124,17 @@ def test_stage_two_is_guessed_until_stage_one_is_there(place: Place) -> None:
     assert by_asset["rendered_charts"]["calls"] == {"low": 3, "expected": 6, "high": 6}
 
 
+def test_the_study_of_backends_is_estimated_where_it_is_asked_for(place: Place) -> None:
+    rows = estimate(place, "backend_charts", "--model", "own")["estimates"]
+    assert [(row["backend"], row["split"], row["calls"]["expected"]) for row in rows] == [
+        ("python", None, INSTANCES),
+        ("html", None, INSTANCES),
+        ("free", None, INSTANCES),
+    ]
+    default = place.run("estimate", "--model", "own", "--split", "finance-normal").json["estimates"]
+    assert "backend_charts" not in {row["asset"] for row in default}
+
+
 def test_what_asks_nobody_has_no_estimate(place: Place) -> None:
     ran = place.run("estimate", "source_fidelity", "--model", "own")
     assert ran.code == 2
