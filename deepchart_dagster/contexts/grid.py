@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 
-from deepchart_dagster.contexts.words import Word
+from deepchart_dagster.contexts.words import Segment, Word
 
 
 @dataclass
@@ -16,6 +16,10 @@ class Cell:
     @property
     def text(self) -> str:
         return " ".join(word.text for word in self.words)
+
+    @property
+    def is_value(self) -> bool:
+        return bool(self.words) and Segment(tuple(self.words)).is_value
 
 
 @dataclass

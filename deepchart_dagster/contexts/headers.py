@@ -30,11 +30,19 @@ def leading_headers(rows: Sequence[Row]) -> int:
     left = value_area(rows)
     margin = left_margin(rows)
     count = 0
-    for row in rows:
-        if not is_header(row, left, margin):
+    for at, row in enumerate(rows):
+        below = rows[at + 1] if at + 1 < len(rows) else None
+        between = count and below and _has_names(row, left) and is_header(below, left, margin)
+        if not (is_header(row, left, margin) or between):
             break
         count += 1
     return count if count < len(rows) else 0
+
+
+def _has_names(row: Row, left: float) -> bool:
+    """Whether it can be one of several header rows: words over the labels and over the values, and no value."""
+    values = any(segment.is_value for segment in row.segments)
+    return len(row.segments) > 1 and row.segments[-1].x1 > left and not values
 
 
 def left_margin(rows: Sequence[Row]) -> float:

@@ -110,7 +110,9 @@ def _header(line: PageLine) -> list[str]:
 
 
 def _written(rows: Sequence[str]) -> list[str]:
-    return [re.sub(r"\W", "", _CONTINUED.sub("", _plain(row))).lower() for row in rows]
+    """Words of a header, sorted: a phrase over several columns may stand over another one of them on the next page."""
+    words = " ".join(_CONTINUED.sub("", _plain(row)) for row in rows).lower().split()
+    return sorted(bare for word in words if (bare := re.sub(r"\W", "", word)))
 
 
 def _plain(row: str) -> str:

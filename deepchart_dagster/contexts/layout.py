@@ -24,7 +24,7 @@ from deepchart_dagster.contexts.tables import build_table
 from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of, with_columns
 
 # Of everything between an engine's words and a context's lines: tables, levelling and joining too.
-LAYOUT_VERSION = 6
+LAYOUT_VERSION = 7
 
 # In heights of a row.
 _TABLE_BREAK = 3.0
@@ -134,7 +134,7 @@ def _tables(rows: list[Row]) -> list[_Found]:
     found: list[_Found] = []
     for start, end in _regions(rows):
         start = _with_headers_above(rows, start, end, found[-1].end if found else 0)
-        end = _with_total_below(rows, start, end)
+        end = _with_wrap_below(rows, _with_total_below(rows, start, end))
         for first, last in _parts(rows, start, end):
             part = rows[first:last]
             table = build_table(part) if _is_tabular(part) else None
@@ -244,6 +244,21 @@ def _with_total_below(rows: list[Row], start: int, end: int) -> int:
     last, total = rows[end - 1], rows[end].segments[0]
     near = rows[end].y0 - last.y1 < 1.5 * last.height and last.segments[-1].is_value
     return end + 1 if near and abs(total.x1 - last.segments[-1].x1) < last.height else end
+
+
+def _with_wrap_below(rows: list[Row], end: int) -> int:
+    """Rows right below a table that go on with the text of a cell of its last row, perhaps indented."""
+    columns = [segment.x0 for segment in rows[end - 1].segments[1:] if not segment.is_value]
+    wraps = False
+    while end < len(rows) and len(rows[end].segments) == 1:
+        row, above = rows[end], rows[end - 1]
+        near = row.y0 - above.y1 < 0.5 * row.height
+        in_line = any(-0.5 * row.height < row.segments[0].x0 - x0 < 1.5 * row.height for x0 in columns)
+        if not (near and in_line and (wraps or row.text[:1].islower())):
+            break
+        wraps = True
+        end += 1
+    return end
 
 
 def _parts(rows: list[Row], start: int, end: int) -> list[tuple[int, int]]:

@@ -47,7 +47,7 @@ def _body_line(row: Row, columns: list[Column], height: float) -> Line:
 
 
 def _join_wrapped(lines: list[Line], rows: Sequence[Row], height: float) -> list[Line]:
-    """Labels over several rows of the page become one: the row with values carries the whole label."""
+    """Labels and texts of cells over several rows of the page become one: the row with values has the whole of them."""
     pitches = [below.y0 - above.y0 for above, below in itertools.pairwise(rows)]
     tight = min(1.45 * height, 0.85 * median(pitches)) if pitches else 0.0
     joined: list[Line] = []
@@ -61,9 +61,20 @@ def _join_wrapped(lines: list[Line], rows: Sequence[Row], height: float) -> list
             joined[-1] = line
         elif before and continues and not line.has_values:
             before.cells[0].words += line.cells[0].words
+        elif before and at > 0 and pitches[at - 1] <= 1.45 * height and (cell := _wrapped_cell(before, line)):
+            before.cells[cell].words += line.cells[cell].words
         else:
             joined.append(line)
     return joined
+
+
+def _wrapped_cell(above: Line, line: Line) -> int:
+    """The cell of ``above`` that ``line`` goes on with: it has text in that column alone, as ``above`` has; else 0."""
+    filled = [at for at, cell in enumerate(line.cells) if cell.words]
+    if len(filled) != 1 or filled[0] == 0 or line.cells[filled[0]].is_value:
+        return 0
+    there = above.cells[filled[0]]
+    return filled[0] if there.words and not there.is_value else 0
 
 
 def _waits(line: Line) -> bool:

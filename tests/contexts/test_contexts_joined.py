@@ -8,13 +8,25 @@ from pathlib import Path
 
 import pymupdf
 import pytest
-from contexts_drawing import BALANCE_SHEET, PROSE, ReadTable, filing_pages, save_pdf, statement, tables_in
+from contexts_drawing import (
+    BALANCE_SHEET,
+    PROSE,
+    SHARED,
+    ReadTable,
+    filing_pages,
+    needs_shared,
+    save_pdf,
+    statement,
+    tables_in,
+)
 from contexts_room import Room
 
 from deepchart_dagster.benchmark.model import ContextVariant, Domain, Query, Split
+from deepchart_dagster.contexts.joined import joined
 from deepchart_dagster.contexts.loaded import read_context
 from deepchart_dagster.contexts.locate import lines_of_document, locate
 from deepchart_dagster.contexts.provenance import read_origins
+from deepchart_dagster.contexts.reading import PdfReader
 
 pytestmark = pytest.mark.slow
 
@@ -156,3 +168,19 @@ def test_a_context_shows_a_joined_statement_once_and_whole(room: Room, tmp_path:
     assert file.provenance
     pages = [number.page for origin in read_origins(folder / file.provenance) for number in origin.numbers]
     assert {4, 5} <= set(pages)
+
+
+@needs_shared
+def test_a_filings_exhibits_over_three_pages_are_one_table_with_whole_rows() -> None:
+    readings = PdfReader(SHARED / "pdfs" / "10k_apple_2022.pdf", "text-layer").read([58, 59, 60])
+    first, second, third = joined(readings)
+    (exhibits,) = [
+        line for line in (*first, *second, *third) if line.is_table and "Exhibit Description" in line.markdown
+    ]
+    assert exhibits in first
+    assert exhibits.markdown.count("Exhibit Description") == 1
+    assert {number.page for number in exhibits.numbers} == {None, 59, 60}
+    labels = [row[0] for row in tables_in(exhibits.markdown)[0].rows]
+    assert labels[:4] == ["3.1", "3.2", "4.1**", "4.2"]
+    assert labels[-2:] == ["101**", "104**"]
+    assert "" not in labels

@@ -459,14 +459,24 @@ def test_names_of_columns_that_ocr_gives_as_one_phrase_are_told_apart() -> None:
     assert table.columns == ("", "Adjusted Cost", "Unrealized Gains", "Unrealized Losses", "Fair Value")
 
 
-def test_a_table_of_words_with_long_cells_is_one() -> None:
+def test_a_table_of_words_is_one_and_its_long_cells_are_whole() -> None:
     table = only_table(
         at("Exhibit", 50, 60) + at("Description", 130, 60) + at("Form", 480, 60)
-        + at("A", 50, 76) + at("Articles of the registrant as they were restated and filed", 130, 76)
+        + at("3.1", 50, 76) + at("Articles of the registrant as they were restated and filed", 130, 76)
         + at("Old", 480, 76)
-        + at("with the secretary of the state in which it was founded.", 130, 90)
-        + at("B", 50, 106) + at("Bylaws of the registrant as they were amended and restated", 130, 106)
-        + at("New", 480, 106)
-        + at("C", 50, 120) + at("Description of its securities", 130, 120) + at("New", 480, 120)
+        + at("with the secretary of the state in which it was founded.", 140, 86)
+        + at("3.2", 50, 106) + at("Bylaws of the registrant", 130, 106) + at("New", 480, 106)
+        + at("4.1", 50, 120) + at("Description of its securities", 130, 120) + at("New", 480, 120)
+        + at("and of the notes", 140, 130)
+        + at("Due in 2027.", 140, 140)
     )  # fmt: skip
-    assert [row[0] for row in table.rows if row[0]][-2:] == ["B", "C"]
+    assert table.rows[-3:] == (
+        (
+            "3.1",
+            "Articles of the registrant as they were restated and filed "
+            "with the secretary of the state in which it was founded.",
+            "Old",
+        ),
+        ("3.2", "Bylaws of the registrant", "New"),
+        ("4.1", "Description of its securities and of the notes Due in 2027.", "New"),
+    )
