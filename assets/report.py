@@ -6,15 +6,15 @@ from deepchart_dagster.artifacts.canonical import sha256_file
 from resources import StorageResource, dbt_project, open_workbench
 
 WRITTEN = "page_written"
-REPORT_VERSION = "1"
+REPORT_VERSION = "2"
 
 
 @dg.asset(
     group_name="reports",
     code_version=REPORT_VERSION,
-    deps=["leaderboard"],
+    deps=["leaderboard", "rendering_backends"],
     kinds={"html"},
-    description="Leaderboard, figures and a gallery in one self-contained page.",
+    description="Leaderboard, figures, rendering backends and a gallery in one self-contained page.",
     check_specs=[dg.AssetCheckSpec(WRITTEN, asset="report", description="The page is there and is not empty.")],
 )
 def report(storage: StorageResource) -> dg.MaterializeResult:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from deepchart_dagster.errors import UpstreamError
 from deepchart_dagster.metrics.leaderboard import database_path, family_rank, open_read_only, records
 
 _MATERIALISE = 'Make it: deepchart materialize "backend_scores,metrics+" --model M, after backend_charts and rubrics.'
@@ -45,9 +44,9 @@ class BackendRow:
 
 
 def read_backends(storage: Path, benchmark: str | None = None) -> list[BackendRow]:
-    """Sorted by benchmark, family, name and backend.
+    """Sorted by benchmark, family, name and backend; empty where no chart of the study is scored.
 
-    Raises UpstreamError where the study was not made, StorageError where the store cannot be read.
+    Raises UpstreamError where there is no store, StorageError where it cannot be read.
     """
     import duckdb
 
@@ -57,10 +56,8 @@ def read_backends(storage: Path, benchmark: str | None = None) -> list[BackendRo
     try:
         with connection:
             found = records(connection, sql, [benchmark, benchmark])
-    except duckdb.CatalogException as error:
-        raise UpstreamError(f"{path} has no table of rendering backends.", remedy=_MATERIALISE) from error
-    if not found:
-        raise UpstreamError("no chart of the study of rendering backends is scored yet.", remedy=_MATERIALISE)
+    except duckdb.CatalogException:
+        return []  # marts of an earlier version
     return sorted(map(_row, found), key=_place)
 
 
@@ -75,6 +72,8 @@ def _place(row: BackendRow) -> tuple[object, ...]:
 
 def format_backends(rows: Sequence[BackendRow]) -> str:
     """Table 5 as text: ER and VAS side by side for Python, HTML and free choice, and what was chosen."""
+    if not rows:
+        return f"No chart of the study of rendering backends is scored yet. {_MATERIALISE}"
     width = max(len("model"), *(len(_label(row)) for row in rows)) + 2
     lines: list[str] = []
     for benchmark, of_benchmark in groupby(rows, key=lambda row: row.benchmark):

@@ -14,6 +14,7 @@ from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Query, Split
+from deepchart_dagster.metrics.backends import BackendRow, read_backends
 from deepchart_dagster.metrics.leaderboard import (
     METRICS,
     PROTOCOLS,
@@ -115,6 +116,7 @@ class Gallery:
 @dataclass(frozen=True)
 class ReportContent:
     tables: tuple[SplitTable, ...]
+    backends: tuple[BackendRow, ...]
     endings: tuple[Endings, ...]
     calls: tuple[Calls, ...]
     gallery: Gallery
@@ -134,6 +136,7 @@ def read_content(storage: Path, *, gallery_per_split: int) -> ReportContent:
         endings, calls = _endings(connection), _calls(connection)
     return ReportContent(
         tables=tables,
+        backends=tuple(read_backends(storage)),
         endings=endings,
         calls=calls,
         gallery=_gallery(storage, tables, scores, gallery_per_split),

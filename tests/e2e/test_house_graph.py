@@ -56,7 +56,7 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
         set(),
     ),
     "metrics/backends": (None, "reports", {"backend_scores"}, set()),
-    "report": (None, "reports", {"leaderboard"}, {"page_written"}),
+    "report": (None, "reports", {"leaderboard", "rendering_backends"}, {"page_written"}),
 }
 DBT_MODELS = {"stg_scores", "stg_executions", "stg_calls", "stg_backends", "leaderboard", "rendering_backends"}
 

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from deepchart_dagster.generation.backend_study import Backend
+from deepchart_dagster.metrics.backend_rows import export_backends
+
 
 def _metrics_conftest() -> ModuleType:
     """The builder of result trees lives with the metrics tests; test folders are no packages."""
@@ -54,9 +57,24 @@ def reported_once(tmp_path_factory: pytest.TempPathFactory) -> Any:
     has_chart = trees.Outcome(value={"has_chart": True})
     tree.write("references", "", dict.fromkeys(uids[:3], has_chart), files={"chart.png": a_chart("#228833")})
     tree.export_everything()
+    _write_backends(trees, tree, uids)
     trees.build_metrics(tree.root)
     trees.build_marts(tree.root, trees.DBT_PROJECT)
     return tree
+
+
+def _write_backends(trees: Any, tree: Any, uids: tuple[str, ...]) -> None:
+    """robot, free to choose, drew shop/1 … 3 in Python and shop/4 in HTML; asked for HTML it failed on two of four."""
+    chosen = ["python"] * 3 + ["html"]
+    free = [trees.Outcome(value={"executed": 1, "vas": 1.0, "chosen_backend": backend}) for backend in chosen]
+    crash = {"executed": 0, "vas": 0.0, "chosen_backend": "html"}
+    html = [trees.Outcome(value={**crash, "executed": 1, "vas": 0.5})] * 2 + [trees.failed("crash", **crash)] * 2
+    for backend, outcomes in ((Backend.FREE, free), (Backend.HTML, html)):
+        results = dict(zip(uids, outcomes, strict=True))
+        tree.write(
+            "backend_scores", "robot", results, split=backend.value, splits=["finance-normal"], judge=trees.JUDGE
+        )
+        export_backends(tree.store, tree.library, tree.models, backend, "robot")
 
 
 @pytest.fixture

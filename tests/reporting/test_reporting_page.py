@@ -69,6 +69,12 @@ def test_how_programs_ended_and_calls(reported: Any) -> None:
     assert content.calls == (Calls("stage1", False, n_calls=2, n_cached=0, n_errors=1, price_usd=0.25, n_unpriced=0),)
 
 
+def test_rendering_backends_stand_side_by_side(reported: Any) -> None:
+    text = Page(build_report(reported.root).read_text(encoding="utf-8")).text
+    assert "Robot scripted n = 4/4 · shop html 0.500 0.250" in text
+    assert "Robot scripted n = 4/4 · shop free 3 Python, 1 HTML 1.000 1.000" in text
+
+
 def test_gallery_shows_reference_and_models_with_scores(reported: Any) -> None:
     page = Page(build_report(reported.root).read_text(encoding="utf-8"))
 
