@@ -31,6 +31,7 @@ class Preview:
     and what was cut (ModelInput.record); None where the request holds no context.
     """
 
+    request: ChatRequest
     messages: tuple[Message, ...]
     prompt_hash: str
     text_tokens: int
@@ -42,6 +43,7 @@ class Preview:
     def of(cls, request: ChatRequest, given: dict[str, JsonValue] | None = None) -> Preview:
         pictures = [part for message in request.messages for part in message.parts if isinstance(part, ImagePart)]
         return cls(
+            request=request,
             messages=request.messages,
             prompt_hash=request.prompt_hash,
             text_tokens=text_tokens(request.messages, counter_of(request.model.litellm_model)),
