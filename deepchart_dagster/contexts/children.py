@@ -38,8 +38,8 @@ _ENVIRONMENT = (
 # onnxruntime reports the names of its models and the process to its maker unless it is told not to.
 _SET = {"ORT_DISABLE_TELEMETRY": "1"}
 _SHOWN_CHARACTERS = 300
-# What Python writes before an exception's message: of use to nobody where the exception is ours.
-_EXCEPTION_NAME = re.compile(r"^deepchart_dagster(?:\.\w+)+: ")
+# What Python writes before an exception's message: of use to nobody where it is ours or MuPDF's.
+_EXCEPTION_NAME = re.compile(r"^(?:deepchart_dagster|pymupdf)(?:\.\w+)+: (?:code=\d+: )?")
 _LOG_END = 20_000
 
 

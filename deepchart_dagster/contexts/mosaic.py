@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepchart_dagster.contexts.pdf import PdfPage
+from deepchart_dagster.contexts.pdf import PdfPage, pixmap_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -52,8 +52,8 @@ def _tile(page: PdfPage) -> Image:
 
     natural = max(page.rect.width, page.rect.height) * DPI / _POINTS_PER_INCH
     # A poster of a page is not rendered whole: rendering it smaller gives the same tile in less memory.
-    dpi = DPI if natural <= 4 * MAX_HEIGHT else int(DPI * 4 * MAX_HEIGHT / natural) or 1
-    pixmap = page.get_pixmap(dpi=dpi, alpha=False)
+    dpi = DPI if natural <= 4 * MAX_HEIGHT else DPI * 4 * MAX_HEIGHT / natural
+    pixmap = pixmap_of(page, dpi)
     picture = Image.frombytes("RGB", (pixmap.width, pixmap.height), pixmap.samples)
     picture.thumbnail((MAX_WIDTH, MAX_HEIGHT), Image.Resampling.LANCZOS)
     return picture

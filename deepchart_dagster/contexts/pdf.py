@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 PdfPage: TypeAlias = Any
 PdfDocument: TypeAlias = Any
 
+_POINTS_PER_INCH = 72
+
 # PyMuPDF 2 loads these on import when they are there, and with them onnxruntime and numpy: 2 to 4 seconds and
 # 200 MB for every child, for a layout analysis that is not used here.
 _UNUSED = ("pymupdf.layout", "pymupdf4llm")
@@ -24,6 +26,14 @@ def load_mupdf() -> Any:
     mupdf = import_module("pymupdf")
     mupdf.TOOLS.mupdf_display_errors(False)
     return mupdf
+
+
+def pixmap_of(page: PdfPage, dpi: float) -> Any:
+    """The page in colours on white. MuPDF takes whole numbers of dots an inch alone, and a page may be miles wide."""
+    if dpi >= 1:
+        return page.get_pixmap(dpi=int(dpi), alpha=False)
+    scale = dpi / _POINTS_PER_INCH
+    return page.get_pixmap(matrix=load_mupdf().Matrix(scale, scale), alpha=False)
 
 
 @contextmanager

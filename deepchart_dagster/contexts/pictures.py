@@ -18,7 +18,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
 from deepchart_dagster.contexts.figures import drawn_charts
-from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage
+from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, load_mupdf, pixmap_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -137,7 +137,7 @@ def pictures_on(pdf: PdfDocument, page: PdfPage) -> list[dict[str, Any]]:
     for xref in dict.fromkeys(entry[0] for entry in page.get_images(full=True)):
         try:
             stored = pdf.extract_image(xref)
-        except (RuntimeError, ValueError):
+        except (RuntimeError, ValueError, load_mupdf().mupdf.FzErrorBase):  # a giant, or not what it says it is
             continue
         if stored and _is_seen(stored["width"], stored["height"]):
             fingerprint = fingerprint_of_bytes(stored["image"])
@@ -166,10 +166,10 @@ def save_marked_page(page: PdfPage, box: tuple[float, ...], path: Path) -> None:
     from PIL import Image, ImageDraw
 
     side = max(page.rect.width, page.rect.height) / 72
-    dpi = max(1, int(min(_MARK_DPI, _MARK_MAX_SIDE / side)))
-    pixmap = page.get_pixmap(dpi=dpi, alpha=False)
+    dpi = min(_MARK_DPI, _MARK_MAX_SIDE / side)
+    pixmap = pixmap_of(page, dpi)
     picture = Image.frombytes("RGB", (pixmap.width, pixmap.height), pixmap.samples)
     room = (-_MARK_ROOM, -_MARK_ROOM, _MARK_ROOM, _MARK_ROOM)
     frame = [(at + more) * dpi / 72 for at, more in zip(box, room, strict=True)]
-    ImageDraw.Draw(picture).rectangle(frame, outline=(220, 0, 0), width=max(2, dpi // 50))
+    ImageDraw.Draw(picture).rectangle(frame, outline=(220, 0, 0), width=max(2, int(dpi) // 50))
     picture.save(path, "PNG")

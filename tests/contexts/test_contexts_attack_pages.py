@@ -7,10 +7,11 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pymupdf
 import pytest
-from contexts_bad_pdfs import giant_image, pdf_of, stream
+from contexts_bad_pdfs import giant_image, looping_pages, pdf_of, stream
 from contexts_drawing import PROSE, save_pdf
 from contexts_room import Room
 from PIL import Image
@@ -262,6 +263,43 @@ def test_pages_keep_what_they_wait_for_and_their_damage(room: Room, tmp_path: Pa
     document, _ = room.read(cut_content(tmp_path / "cut.pdf"))
     (row,) = (room.store.folder("ocr_contexts", (), document) / "pages.jsonl").read_text().splitlines()
     assert json.loads(row)["damage"] == room.context(document).summary.damaged[1]
+
+
+# Pages as pictures
+
+
+def drawn(pdf: Path, folder: Path) -> tuple[dict[str, Any], Image.Image]:
+    """Page 1 in a chunk, and with a frame on it."""
+    task = {"pdf": str(pdf), "chunks": [{"pages": [1], "path": str(folder / "chunk.jpg")}]}
+    (chunk,) = children.run_child({"do": "chunks", **task})
+    marked = {"pdf": str(pdf), "page": 1, "box": [10, 10, 90, 40], "path": str(folder / "marked.png")}
+    list(children.run_child({"do": "mark", **marked}))
+    with Image.open(folder / "marked.png") as picture:
+        return chunk, picture.convert("RGB")
+
+
+def test_a_picture_that_cannot_be_unpacked_does_not_cost_its_page(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(giant_image(200_000))
+    chunk, _ = drawn(tmp_path / "a.pdf", tmp_path)
+    assert (chunk["width"], chunk["height"], chunk["pictures"]) == (848, 1200, [])
+
+
+def test_a_page_that_is_miles_wide_is_drawn(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    page.insert_text((60, 120), PROSE)
+    pdf.xref_set_key(page.xref, "UserUnit", "100000")
+    pdf.save(str(tmp_path / "a.pdf"))
+    chunk, marked = drawn(tmp_path / "a.pdf", tmp_path)
+    assert (chunk["width"], chunk["height"]) == (848, 1200)
+    assert max(marked.size) <= 4001
+
+
+def test_a_page_that_mupdf_cannot_draw_is_said_in_its_words(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(looping_pages())
+    with pytest.raises(children.ChildFailedError) as caught:
+        drawn(tmp_path / "a.pdf", tmp_path)
+    assert caught.value.reason == "cycle in page tree"
 
 
 # What is said
