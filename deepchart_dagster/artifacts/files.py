@@ -108,13 +108,14 @@ def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
             raise
 
 
-def write_text(path: Path, text: str) -> None:
-    write_bytes(path, text.encode("utf-8", "surrogatepass"))
+def write_text(path: Path, text: str, *, sync: bool = True) -> None:
+    write_bytes(path, text.encode("utf-8", "surrogatepass"), sync=sync)
 
 
-def write_json(path: Path, value: object) -> None:
+def write_json(path: Path, value: object, *, sync: bool = True) -> None:
     """Readable JSON, one trailing newline."""
-    write_bytes(path, _json_bytes(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"))
+    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    write_bytes(path, _json_bytes(text), sync=sync)
 
 
 def write_json_lines(path: Path, rows: Iterable[object]) -> None:

@@ -124,7 +124,7 @@ def text_tokens(messages: Sequence[Message], counter: TokenCounter) -> int:
 def write_messages(folder: Path, messages: Sequence[Message], given: Mapping[str, JsonValue]) -> None:
     """``messages.json``: texts as sent, pictures by the hash of their bytes; ``given`` is what was counted and cut."""
     record = {"format": MESSAGES_FORMAT, "messages": messages_json(messages), "input": dict(given)}
-    write_json(folder / MESSAGES_NAME, record)
+    write_json(folder / MESSAGES_NAME, record, sync=False)
 
 
 def messages_json(messages: Sequence[Message]) -> list[JsonValue]:
@@ -159,13 +159,14 @@ class Asking:
         return await in_thread(self._read, answer, folder)
 
     def _read(self, answer: ChatAnswer, folder: Path) -> Asked:
-        write_text(folder / ANSWER_NAME, answer.text)
+        # What an instance leaves is checked by its size before it is used, and the answer is in the response cache.
+        write_text(folder / ANSWER_NAME, answer.text, sync=False)
         observed = _observed_of_answer(answer)
         backend = self.backend or language_of(answer.text)
         code = program_in(answer, backend)
         if isinstance(code, Failure):
             return Asked(code=code, backend=self.backend, observations=observed)
-        write_text(folder / PROGRAM_NAMES[backend], code.source)
+        write_text(folder / PROGRAM_NAMES[backend], code.source, sync=False)
         return Asked(code=code, backend=backend, observations={**observed, "code_origin": code.origin})
 
     async def run(self, asked: Asked) -> Attempt:

@@ -79,9 +79,9 @@ class ChartMaking:
 
     def keep(self, made: Made, backend: CodeType, folder: Path) -> dict[str, JsonValue]:
         """Stores the chart and what is known of it; returns the result's value."""
-        write_bytes(folder / CHART_NAME, made.output)
+        write_bytes(folder / CHART_NAME, made.output, sync=False)  # its size is checked before it is used
         if made.drawn is not None:
-            write_json(folder / DRAWN_NAME, made.drawn)
+            write_json(folder / DRAWN_NAME, made.drawn, sync=False)
             self.evidence.put("drawn", sha256_bytes(made.output), made.drawn)
         width, height = png_size(made.output) or (None, None)
         return {"backend": backend.value, "width": width, "height": height}

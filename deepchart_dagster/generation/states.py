@@ -182,7 +182,7 @@ class PredictedStateStage:
 
 def _state_outcome(output: bytes, needs_derived: bool, folder: Path, observations: dict[str, JsonValue]) -> Outcome:
     """``ok`` with the counts of both sides, or why the JSON that the program left is no valid J."""
-    write_bytes(folder / STATE_NAME, output)
+    write_bytes(folder / STATE_NAME, output, sync=False)  # its size is checked before it is used
     try:
         state = load_state(output, name="the file that the program left")
     except BenchmarkFormatError as error:
