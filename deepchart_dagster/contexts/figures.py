@@ -21,6 +21,8 @@ CAPTION = re.compile(r"(?:Extended Data )?(?:Fig(?:ure|\.)?|Table)\s*\d+", re.IG
 # In points: smaller drawings are rules and boxes; labels of axes stand this far outside the frame.
 _MIN_SIDE = 60.0
 _CELL = 12.0
+# A page is looked at in no more cells than this along a side: a poster in larger ones.
+_MAX_CELLS = 300
 _LABEL_REACH = 24.0
 _TURNED_REACH = 36.0
 # A drawing no thicker than this is a rule: the frame of a table, an axis, a tick.
@@ -52,17 +54,17 @@ class Region:
 
 def figure_regions(page: PdfPage) -> list[Region]:
     """Where drawings and pictures stand close together over a figure's size, from top to bottom."""
-    whole = page.rect.width * page.rect.height
+    whole, cell = page.rect.width * page.rect.height, _cell_of(page)
     marked: set[tuple[int, int]] = set()
     drawn: set[tuple[int, int]] = set()
     for kind, (x0, y0, x1, y1) in page.get_bboxlog():
         if "text" not in kind and (x1 - x0) * (y1 - y0) <= _MAX_PAGE_SHARE * whole:
-            cells = set(_cells(max(0, x0), max(0, y0), min(x1, page.rect.width), min(y1, page.rect.height)))
+            cells = set(_cells(_on_page((x0, y0, x1, y1), page), cell))
             marked |= cells
             if min(x1 - x0, y1 - y0) > _RULE:
                 drawn |= cells
     # Rules alone, level and upright, are those of a table.
-    regions = [_region(cells) for cells in _connected(marked) if not drawn.isdisjoint(cells)]
+    regions = [_region(cells, cell) for cells in _connected(marked) if not drawn.isdisjoint(cells)]
     large = [region for region in regions if min(region.x1 - region.x0, region.y1 - region.y0) >= _MIN_SIDE]
     return [region.grown(_LABEL_REACH) for region in sorted(large, key=lambda region: (region.y0, region.x0))]
 
@@ -73,13 +75,13 @@ def drawn_charts(page: PdfPage) -> list[Region]:
     Where a chart brings its background its labels stand on that, and what is near it may be other text.
     """
     boxes = [_on_page(box, page) for kind, box in page.get_bboxlog() if "text" not in kind and "image" not in kind]
-    whole = page.rect.width * page.rect.height
+    whole, side = page.rect.width * page.rect.height, _cell_of(page)
     boxes = [box for box in boxes if (box.x1 - box.x0) * (box.y1 - box.y0) <= _MAX_PAGE_SHARE * whole]
-    marked = {cell for box in boxes for cell in _cells(box.x0, box.y0, box.x1, box.y1)}
+    marked = {cell for box in boxes for cell in _cells(box, side)}
     words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
     frames = []
     for cells in map(set, _connected(marked)):
-        own = [box for box in boxes if (int(box.x0 // _CELL), int(box.y0 // _CELL)) in cells]
+        own = [box for box in boxes if (int(box.x0 // side), int(box.y0 // side)) in cells]
         frame = _around(own)
         thick = any(min(box.x1 - box.x0, box.y1 - box.y0) > _RULE for box in own)
         if thick and min(frame.x1 - frame.x0, frame.y1 - frame.y0) >= _MIN_SIDE:
@@ -106,9 +108,13 @@ def _around(boxes: Sequence[Region]) -> Region:
     )
 
 
-def _cells(x0: float, y0: float, x1: float, y1: float) -> Iterator[tuple[int, int]]:
-    for column in range(int(x0 // _CELL), int(x1 // _CELL) + 1):
-        for row in range(int(y0 // _CELL), int(y1 // _CELL) + 1):
+def _cell_of(page: PdfPage) -> float:
+    return max(_CELL, float(page.rect.width) / _MAX_CELLS, float(page.rect.height) / _MAX_CELLS)
+
+
+def _cells(box: Region, side: float) -> Iterator[tuple[int, int]]:
+    for column in range(int(box.x0 // side), int(box.x1 // side) + 1):
+        for row in range(int(box.y0 // side), int(box.y1 // side) + 1):
             yield column, row
 
 
@@ -124,9 +130,9 @@ def _connected(marked: set[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
         yield group
 
 
-def _region(cells: Sequence[tuple[int, int]]) -> Region:
+def _region(cells: Sequence[tuple[int, int]], side: float) -> Region:
     columns, rows = [column for column, _ in cells], [row for _, row in cells]
-    return Region(min(columns) * _CELL, min(rows) * _CELL, (max(columns) + 1) * _CELL, (max(rows) + 1) * _CELL)
+    return Region(min(columns) * side, min(rows) * side, (max(columns) + 1) * side, (max(rows) + 1) * side)
 
 
 def lay_out_with_figures(words: Sequence[Word], width: float, regions: Sequence[Region]) -> list[PageLine]:

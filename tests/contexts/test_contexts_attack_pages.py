@@ -302,6 +302,20 @@ def test_a_page_that_mupdf_cannot_draw_is_said_in_its_words(tmp_path: Path) -> N
     assert caught.value.reason == "cycle in page tree"
 
 
+def test_figures_of_a_poster_are_told_apart_in_time(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page(width=14_400, height=14_400)
+    for at in range(40):
+        page.draw_rect((100 + at, 100 + at, 13_000, 12_000), color=(0, 0, 0))
+    page.insert_text((5000, 5000), "Tick 41", fontsize=100)
+    page.insert_text((500, 13_500), PROSE, fontsize=100)
+    pdf.save(str(tmp_path / "a.pdf"))
+    reader = PdfReader(tmp_path / "a.pdf", "text-layer", figures=True, options=ReadingOptions(page_timeout_s=50))
+    (reading,) = reader.read([1])
+    assert reading.error is None
+    assert [line.figure for line in reading.lines] == [1, None]
+
+
 # What is said
 
 
