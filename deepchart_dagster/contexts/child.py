@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -28,7 +27,7 @@ from typing import Any, TextIO
 from deepchart_dagster.contexts.engines import EngineConfig
 from deepchart_dagster.contexts.front import front_matter
 from deepchart_dagster.contexts.mosaic import save_mosaic
-from deepchart_dagster.contexts.pdf import load_mupdf
+from deepchart_dagster.contexts.pdf import in_words, load_mupdf
 from deepchart_dagster.contexts.pictures import charts_on, pictures_on, save_marked_page
 from deepchart_dagster.contexts.readings import INSPECTION, Inspection
 from deepchart_dagster.contexts.session import ReadingSession
@@ -37,7 +36,6 @@ from deepchart_dagster.contexts.suspects import carried_along
 # prctl(2): the signal that a process gets when its parent's thread is gone.
 _PR_SET_PDEATHSIG = 1
 _FIRST_TO_GO = 500
-_MUPDF_CODE = re.compile(r"^code=\d+: ")
 
 _mupdf = load_mupdf()
 
@@ -103,7 +101,7 @@ def _inspection(path: str, max_pages: int | None) -> Inspection:
                 n_pages=len(pdf), needs_password=False, repaired=bool(pdf.is_repaired), warnings=carried_along(pdf)
             )
     except Exception as error:  # noqa: BLE001 - whatever MuPDF raises for a file is that file's error
-        return Inspection(n_pages=0, needs_password=False, repaired=False, error=_reason(error))
+        return Inspection(n_pages=0, needs_password=False, repaired=False, error=in_words(error))
 
 
 def _read(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -131,12 +129,6 @@ def _mark(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     with _mupdf.open(task["pdf"], filetype="pdf") as pdf:
         save_marked_page(pdf[task["page"] - 1], tuple(task["box"]), Path(task["path"]))
         yield {}
-
-
-def _reason(error: BaseException) -> str:
-    """In words: MuPDF begins with the number of its error, and names a file that the caller names as well."""
-    said = _MUPDF_CODE.sub("", str(error).strip())
-    return "it is no PDF inside" if said.startswith("Failed to open file") else said or type(error).__name__
 
 
 _TASKS: dict[str, Callable[[dict[str, Any]], Iterator[dict[str, Any]]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ PdfPage: TypeAlias = Any
 PdfDocument: TypeAlias = Any
 
 _POINTS_PER_INCH = 72
+_MUPDF_CODE = re.compile(r"^code=\d+: ")
 
 # PyMuPDF 2 loads these on import when they are there, and with them onnxruntime and numpy: 2 to 4 seconds and
 # 200 MB for every child, for a layout analysis that is not used here.
@@ -34,6 +36,12 @@ def pixmap_of(page: PdfPage, dpi: float) -> Any:
         return page.get_pixmap(dpi=int(dpi), alpha=False)
     scale = dpi / _POINTS_PER_INCH
     return page.get_pixmap(matrix=load_mupdf().Matrix(scale, scale), alpha=False)
+
+
+def in_words(error: BaseException) -> str:
+    """MuPDF begins with the number of its error, and names a file that whoever asked names as well."""
+    said = " ".join(_MUPDF_CODE.sub("", str(error).strip()).split())
+    return "it is no PDF inside" if said.startswith("Failed to open file") else said or type(error).__name__
 
 
 @contextmanager

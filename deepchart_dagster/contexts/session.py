@@ -33,7 +33,7 @@ from deepchart_dagster.contexts.layout import PageLine, lay_out
 from deepchart_dagster.contexts.leveling import leveled, skew, tilted
 from deepchart_dagster.contexts.markup import as_text
 from deepchart_dagster.contexts.overprint import without_overprint
-from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, displayed, load_mupdf
+from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, displayed, in_words, load_mupdf
 from deepchart_dagster.contexts.readings import READING, PageReading
 from deepchart_dagster.contexts.words import Word, clean_words, numbers_in, rows_of
 
@@ -65,7 +65,7 @@ class ReadingSession:
         try:
             reader = self._reader(without)
         except NoEngineLeft as error:
-            yield {"none_left": _reason(error)}
+            yield {"none_left": in_words(error)}
             return
         attempt = _Attempt(number, reader.name)
         unavailable = False
@@ -81,7 +81,7 @@ class ReadingSession:
                 yield {"at": attempt.engine}
                 reading = self._reading(page, attempt, engine)
         except Exception as error:  # noqa: BLE001 - whatever a library raises for a page is that page's error
-            reading = attempt.error(_reason(error))
+            reading = attempt.error(in_words(error))
             unavailable = isinstance(error, EngineUnavailableError)
         yield {
             "reading": READING.dump_python(reading, mode="json"),
@@ -182,7 +182,3 @@ def _text_layer_numbers(page: PdfPage) -> tuple[str, ...] | None:
     """Numbers of the page's own text, in the order in which it holds them; None where it holds no text."""
     words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
     return tuple(number for word in words for number in numbers_in(word.text)) if words else None
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).strip() or type(error).__name__

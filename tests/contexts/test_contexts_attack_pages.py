@@ -347,3 +347,9 @@ def test_a_child_that_says_why_it_cannot_start_is_quoted_alone(tmp_path: Path) -
         PdfReader(pdf, config).read([1])
     said = "pages cannot be read with paddleocr-vl: the server http://127.0.0.1:9/v1 cannot be reached ("
     assert str(caught.value).startswith(f"{pdf}: {said}")
+
+
+def test_an_error_of_mupdf_is_said_without_its_number(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(looping_pages())
+    assert "cycle in page tree" in str(read(tmp_path / "a.pdf").error)
+    assert "code=" not in str(read(tmp_path / "a.pdf").error)
