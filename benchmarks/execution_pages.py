@@ -31,6 +31,7 @@ from deepchart_dagster.execution.chromium import VIEWPORT_HEIGHT, VIEWPORT_WIDTH
 from deepchart_dagster.execution.libraries import ChartLibraries
 from deepchart_dagster.execution.model import Limits, Program, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
+from deepchart_dagster.execution.sandbox.keeper import linux
 from deepchart_dagster.execution.visits import ADDRESS
 
 FIXED_WAIT_MS = 3000
@@ -74,6 +75,16 @@ PAGES = {
 
 
 def _cpu_s() -> float:
+    """CPU seconds so far: of this process, and of all that it started, once every one of them has ended."""
+    stop = time.monotonic() + 30
+    while time.monotonic() < stop:
+        try:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                time.sleep(0.05)
+        except ChildProcessError:
+            break
+    else:
+        raise SystemExit("a process that was started does not end: its CPU seconds are not known")
     parts = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(part.ru_utime + part.ru_stime for part in parts)
 
@@ -130,6 +141,7 @@ def main() -> None:
     browser, libraries = find_browser(asked.browser), ChartLibraries.from_folder(None)
     if browser is None or not libraries.versions():
         raise SystemExit("needs a Chromium and the chart libraries: deepchart doctor")
+    linux.adopt_orphans()  # what a browser leaves behind is ended, and counted, here
     hashes: dict[str, set[str]] = {}
     start, wall = _cpu_s(), time.monotonic()
     with LocalRunner(workers=1, browser=browser.path) as runner:

@@ -101,6 +101,7 @@ class Chromium:
         self._current: Running | None = None
         self._all: set[Running] = set()
         self._home: Path | None = None
+        self._program: Path | None = None
 
     @asynccontextmanager
     async def for_one_page(self, *, alone: bool = False) -> AsyncIterator[Running]:
@@ -155,7 +156,9 @@ class Chromium:
         return await self._start(own_sandbox=False)
 
     async def _start(self, *, own_sandbox: bool) -> Running:
-        self._home = self._home or process_folder("browser")
+        if self._home is None or self._program is None:
+            self._home = process_folder("browser")
+            self._program = _bounded(self._browser.path, self._home)  # once: another browser may be starting from it
         self._launched += 1
         profile = self._home / f"profile-{self._launched}"
         arguments = [
@@ -170,7 +173,7 @@ class Chromium:
         ]
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self._home), "LANG": "C.UTF-8", "TZ": "UTC"}
         try:
-            process = await BrowserProcess.start(_bounded(self._browser.path, self._home), arguments, environment)
+            process = await BrowserProcess.start(self._program, arguments, environment)
         except OSError as error:
             raise self._does_not_start(str(error)) from error
         running = Running(process, profile, self._browser.is_shell)

@@ -24,7 +24,7 @@ _MAX_MESSAGE_BYTES = 128 << 20  # a page can make one as long as its longest str
 _PIPE_BYTES = 1 << 20
 _FIRST_OWN_FD = 10  # 3 and 4 are the browser's ends of the pipe
 _STDERR_BYTES = 4000
-_REAP_S = 5.0
+_REAP_S = 3.0
 _TALK = (b'{"method":"Runtime.consoleAPICalled"', b'{"method":"Runtime.exceptionThrown"')
 _TAIL_BYTES = 80
 
@@ -167,10 +167,12 @@ class BrowserProcess(asyncio.Protocol):
         self.send("Browser.close")
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), limit_s)
-        self.kill()
         for pipe in self._pipes:
             pipe.close()
-        await asyncio.to_thread(_reap, self._pid)
+        if self.alive or not await asyncio.to_thread(_reap, self._pid):
+            self.kill()
+            await asyncio.to_thread(_reap, self._pid)
+        self.kill()  # what it may have left behind
         self._ended.set()
 
 
@@ -248,12 +250,14 @@ def _is_read(future: asyncio.Future[Event]) -> None:
         future.exception()
 
 
-def _reap(pid: int) -> None:
+def _reap(pid: int) -> bool:
+    """Waits a while for a process to end; whether it has."""
     stop = time.monotonic() + _REAP_S
     while time.monotonic() < stop:
         try:
             if os.waitpid(pid, os.WNOHANG)[0]:
-                return
+                return True
         except ChildProcessError:
-            return
+            return True
         time.sleep(0.01)
+    return False

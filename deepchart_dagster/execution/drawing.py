@@ -23,7 +23,7 @@ _DRAWING_MS = 5000  # of the page's clock: what timers and animations of a page 
 _MORE_MS = 2000  # what those may take that begin when a file comes late
 _REAL_S = 4.0  # of ours
 _MAX_PASSES = 8
-_LATE_SCRIPT_S = 0.3  # a script that came late has yet to be compiled and run
+_LATE_S = 0.3  # a script that came late has yet to be compiled and run
 _ELSEWHERE_S = 0.5  # a page that would go elsewhere while it loads may never say that it has loaded
 _READ_S = 5.0
 _MAX_TALK = 2000  # messages of a page that are listened to
@@ -56,7 +56,7 @@ class PageDrawing:
         self._frames: dict[tuple[Session, int], None] = {}  # where scripts of frames run
         self._in_flight: set[str] = set()
         self._asked = 0
-        self._script_asked = False
+        self._late_asked = False
         self._talk = 0
 
     async def draw(self) -> Drawing:
@@ -83,6 +83,7 @@ class PageDrawing:
         await self._loaded
         if not self._visit.opened:
             raise InfrastructureError("The browser did not ask for the page.", remedy="Name another Chromium.")
+        await asyncio.gather(*self._watch(page))
         await self._settle(page)
         shot = await page.send("Page.captureScreenshot", format="png", optimizeForSpeed=True)
         return Drawing(b64decode(shot["data"]), await _read_drawn(page))
@@ -122,8 +123,6 @@ class PageDrawing:
         kinds = [{"type": "iframe"}, {"type": "worker"}]
         return [
             session.send("Page.enable"),
-            session.send("Runtime.enable"),
-            session.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0),
             session.send("Fetch.enable", patterns=[{"urlPattern": "*"}]),
             session.send("Page.addScriptToEvaluateOnNewDocument", source=_clock()),
             session.send(
@@ -131,6 +130,16 @@ class PageDrawing:
             ),
             *self._sized(session),
             session.send("Runtime.runIfWaitingForDebugger"),
+        ]
+
+    def _watch(self, session: Session) -> list[asyncio.Future[Event]]:
+        """From here on it is known what is fetched and where scripts run; what was logged and thrown is told again.
+
+        Not before a page has loaded: while this is on, the browser takes twice as long to compile a large library.
+        """
+        return [
+            session.send("Runtime.enable"),
+            session.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0),
         ]
 
     def _sized(self, session: Session) -> list[asyncio.Future[Event]]:
@@ -144,7 +153,7 @@ class PageDrawing:
         match method:
             case "Fetch.requestPaused":
                 self._asked += 1
-                self._script_asked |= event["resourceType"] == "Script"
+                self._late_asked |= self._is_late(event["resourceType"])
                 if self._answers.give(session, event, self._visit, self._main_frame) == "elsewhere":
                     asyncio.get_running_loop().call_later(_ELSEWHERE_S, self._has_loaded, event)
             case "Network.requestWillBeSent":
@@ -166,6 +175,10 @@ class PageDrawing:
             case "Runtime.consoleAPICalled" | "Runtime.exceptionThrown":
                 self._listen(session, event)
 
+    def _is_late(self, kind: str) -> bool:
+        """Whether it is asked for by a script, and what comes of it may take a while."""
+        return kind in ("XHR", "Fetch") or (kind == "Script" and self._loaded is not None and self._loaded.done())
+
     def _has_loaded(self, event: Event) -> None:
         if self._loaded and not self._loaded.done():
             self._loaded.set_result(event)
@@ -175,8 +188,9 @@ class PageDrawing:
         session = self._session(event["sessionId"])
         if event["targetInfo"]["type"] == "iframe":
             self._prepare(session)
+            self._watch(session)
         else:
-            self._script_asked = True
+            self._late_asked = True
             session.send("Runtime.runIfWaitingForDebugger")
 
     def _listen(self, session: Session, event: Event) -> None:
@@ -195,15 +209,15 @@ class PageDrawing:
         until = _DRAWING_MS
         for _ in range(_MAX_PASSES):
             asked = self._asked
-            self._script_asked = False
             happened = await self._pass(page, until, stop)
             while self._in_flight and time.monotonic() < stop:
                 await asyncio.sleep(0.01)
-            if self._script_asked:
-                await asyncio.sleep(_LATE_SCRIPT_S)
-            if (not happened and asked == self._asked) or time.monotonic() > stop:
+            late, self._late_asked = self._late_asked, False
+            if late:
+                await asyncio.sleep(_LATE_S)
+            if not (happened or late or asked != self._asked) or time.monotonic() > stop:
                 return
-            until += _MORE_MS if asked != self._asked else 0
+            until += _MORE_MS if late else 0
 
     async def _pass(self, page: Session, until: int, stop: float) -> int:
         """Moves the clocks of all frames on; returns how much happened."""

@@ -92,6 +92,8 @@ def _ink_pixels(image: Image.Image) -> int:
 def _on_white(image: Image.Image) -> Image.Image:
     from PIL import Image
 
+    if image.mode == "RGB" and "transparency" not in image.info:
+        return image
     layers = image.convert("RGBA")
     if layers.getchannel("A").getextrema() == (255, 255):
         return layers.convert("RGB")
@@ -105,6 +107,6 @@ def _commonest_border_colour(pixels: Image.Image) -> tuple[int, int, int]:
     counts: Counter[tuple[int, int, int]] = Counter()
     for edge in edges:
         strip = pixels.crop(edge)
-        for count, colour in strip.getcolors(width * height) or ():
+        for count, colour in strip.getcolors(strip.width * strip.height) or ():
             counts[cast("tuple[int, int, int]", colour)] += count
     return counts.most_common(1)[0][0]

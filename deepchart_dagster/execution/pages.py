@@ -59,8 +59,11 @@ class PageRenderer:
             return
         if self._chromium is not None:
             asyncio.run_coroutine_threadsafe(self._chromium.close(), loop).result(4 * _CLOSE_S)
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result(_CLOSE_S)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_CLOSE_S)
+        if not thread.is_alive():
+            loop.close()
 
     def _call(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
         try:
