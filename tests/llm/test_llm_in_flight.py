@@ -88,10 +88,10 @@ def test_what_is_no_record_is_passed_over(tmp_path):
 
 
 def test_a_run_says_once_a_while_what_its_oldest_call_is(server, client, make_request, replies, caplog):
-    server.tell(replies.good(delay_s=0.9), replies.good(delay_s=0.5))
+    server.tell(replies.good(delay_s=2.0), replies.good(delay_s=2.0))
 
     async def ask_two():
-        (await loop_state()).watch = Watch(every_s=0.3)
+        (await loop_state()).watch = Watch(every_s=0.5)
         first = asyncio.create_task(client.complete(make_request("one", about="finance/x")))
         while not server.requests:
             await asyncio.sleep(0.01)
@@ -99,8 +99,9 @@ def test_a_run_says_once_a_while_what_its_oldest_call_is(server, client, make_re
 
     asyncio.run(ask_two())
     said = [message for message in caplog.messages if "in flight" in message]
-    assert said[0].startswith("2 calls in flight; the oldest: local stage1 finance/x, attempt 1, 0 of 20 s")
-    assert len(said) in (1, 2, 3)
+    assert 1 <= len(said) <= 5
+    assert all("the oldest: local stage1 finance/x, attempt 1, " in message for message in said[:2])
+    assert any(message.startswith("2 calls in flight; ") for message in said)
 
 
 def test_quick_calls_are_not_talked_about_and_no_run_waits_for_its_watch(server, client, make_request, caplog):
