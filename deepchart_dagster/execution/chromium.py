@@ -63,7 +63,7 @@ _CLOSED = (
 _DATA_KIB = 3 << 20
 _LAUNCH_S = 60.0
 _CLOSE_S = 5.0
-_PAGES_PER_BROWSER = 200
+PAGES_PER_BROWSER = 200
 
 
 @dataclass(eq=False)
@@ -93,7 +93,7 @@ class Running:
 class Chromium:
     """Hands out a running browser. For one event loop."""
 
-    def __init__(self, browser: Browser, pages_per_browser: int = _PAGES_PER_BROWSER) -> None:
+    def __init__(self, browser: Browser, pages_per_browser: int = PAGES_PER_BROWSER) -> None:
         self._browser = browser
         self._pages_per_browser = pages_per_browser
         self._launching = asyncio.Lock()
