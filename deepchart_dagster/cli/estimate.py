@@ -12,7 +12,7 @@ from deepchart_dagster.errors import NoWorkPossible
 from deepchart_dagster.lineage.estimate import MAIN_RUN, Estimate, Estimator, Range, Total, asking_assets
 
 
-@click.command("estimate", short_help="Calls, tokens and price of a materialization, before it is started.")
+@click.command("estimate", short_help="Calls, tokens and price of a run, before it.")
 @click.argument("selection", default=",".join(MAIN_RUN))
 @click.option("--model", "models", multiple=True, required=True, metavar="M", help="May be repeated.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))

@@ -47,6 +47,7 @@ def test_every_command_of_the_contract_is_there() -> None:
         "documents inbox",
         "documents list",
         "documents set",
+        "estimate",
         "import",
         "leaderboard",
         "libraries install",
