@@ -85,7 +85,11 @@ def build(documents: tuple[str, ...], engine: str | None, storage: str | None, a
         note(f"Next: deepchart contexts show {shown[0] if len(shown) == 1 else 'ID'}")
     if failures and not rows:
         raise click.exceptions.Exit(NoWorkPossible.exit_code)
-    exit_with_errors(len(failures) + sum(row.n_error for row in rows))
+    exit_with_errors(len(failures) + sum(row.n_error for row in rows) + sum(map(_pages_in_error, read.values())))
+
+
+def _pages_in_error(result: InstanceResult | None) -> int:
+    return int(str(result.value["n_page_errors"])) if result and not result.is_error else 0
 
 
 def _built(row: Materialized, result: InstanceResult | None) -> str:

@@ -120,6 +120,7 @@ def test_the_list_says_what_was_read(storage: Path, tmp_path: Path, shared: Path
     _add(storage, scan, "--id", "scan", "--fiscal-year", "2021", "--title", "A scan")
     _add(storage, damaged)
     built = deepchart("contexts", "build", "--document", "scan", "--engine", "text-layer", "--storage", storage)
+    assert built.code == 1, "done, but some pages are in error"
     raw, read = built.out.splitlines()
     assert re.fullmatch(r"raw_documents scan: checked in \d+\.\d s", raw)
     assert re.fullmatch(r"ocr_contexts scan: read in \d+\.\d s, pages: 6, numbers: \d+, pages in error: 5", read)
