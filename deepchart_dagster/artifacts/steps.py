@@ -28,7 +28,6 @@ from deepchart_dagster.artifacts.results import (
     utc_now,
 )
 from deepchart_dagster.artifacts.store import (
-    RESULT_NAME,
     ArtifactStore,
     Manifest,
     hash_outputs,
@@ -135,7 +134,7 @@ def run_step(
     begun = time.monotonic()
     with store.lock(step.asset, () if step.shared else step.partition):
         remove_leftovers(store.folder(step.asset, step.scope, "x").parent)
-        done = run_until_done(_run_all(store, step, _tried_before(store, step, works), concurrency, progress))
+        done = run_until_done(_run_all(store, step, works, concurrency, progress))
         results = tuple(result for result, _ in done)
         manifest = store.write_manifest(step.asset, step.partition, results)
     fresh = frozenset(result.uid for result, is_new in done if is_new)
@@ -181,8 +180,8 @@ async def _run_all(
 
 
 def _stored(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | None:
-    """What stands for ``work``, or None where it is to be computed: where only errors are tried again, every other
-    result stands as it is."""
+    """What stands for ``work``, or None where it is to be computed. Where only errors are tried again, every other
+    result stands as it is; what has none is computed, since it may have waited for what was in error."""
     if store.only_errors:
         try:
             result = store.read(step.asset, step.scope, work.uid)
@@ -190,13 +189,6 @@ def _stored(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | No
             return None  # a damaged result is made again
         return result if result is not None and not result.is_error else None
     return reusable(store, step, work)
-
-
-def _tried_before(store: ArtifactStore, step: Step, works: Sequence[Work]) -> list[Work]:
-    """Where only errors are tried again, what has never been computed is left for another run."""
-    if not store.only_errors:
-        return list(works)
-    return [work for work in works if (store.folder(step.asset, step.scope, work.uid) / RESULT_NAME).exists()]
 
 
 def reusable(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | None:

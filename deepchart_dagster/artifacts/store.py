@@ -55,7 +55,7 @@ class Manifest:
 class ArtifactStore:
     """The files of one storage root. Cheap to make; holds no state.
 
-    only_errors   steps try again what is in error and leave every other result as it is, stale ones included
+    only_errors   steps try again what is in error and leave every other result as it is, stale or not
     """
 
     root: Path

@@ -9,16 +9,17 @@ import click
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, note, workbench
-from deepchart_dagster.cli.materialize import BEHIND, announce, outcome_json
+from deepchart_dagster.cli.materialize import announce, outcome_json
 from deepchart_dagster.cli.pipeline import (
     PipelineOutcome,
     RunGroup,
     Scope,
     applicable_groups,
+    is_behind,
     run_all,
     run_groups,
     select_assets,
-    sort_by_state,
+    sort_groups,
 )
 from deepchart_dagster.cli.runs import Runs
 from deepchart_dagster.errors import UpstreamError
@@ -85,7 +86,7 @@ def _run(bench: Workbench, runs: Runs, groups: list[RunGroup], scope: Scope) -> 
     from deepchart_dagster.metrics.freshness import reports_are_fresh
     from deepchart_dagster.reporting.report import report_path
 
-    chosen = sort_by_state(bench, groups, scope, BEHIND)
+    chosen = sort_groups(bench, groups, scope, is_behind)
     work = [group for group in chosen.behind if group.partition is not None]
     reports = [group for group in chosen.behind if group.partition is None]
     outcome = PipelineOutcome(rows=list(chosen.fresh))

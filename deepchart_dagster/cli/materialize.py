@@ -12,22 +12,20 @@ from deepchart_dagster.cli.pipeline import (
     RunGroup,
     Scope,
     applicable_groups,
+    has_errors,
+    is_behind,
     nothing_to_do,
     run_all,
     run_groups,
     select_assets,
-    sort_by_state,
+    sort_groups,
 )
 from deepchart_dagster.cli.runs import RunOutcome, Runs
 from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKind
-from deepchart_dagster.lineage.status import State
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.workbench import Workbench
-
-BEHIND = frozenset({State.STALE, State.MISSING, State.PARTIAL, State.FAILED})
-IN_ERROR = frozenset({State.PARTIAL, State.FAILED})
 
 
 @click.command("materialize", short_help="Make assets for partitions, through Dagster.")
@@ -43,7 +41,7 @@ IN_ERROR = frozenset({State.PARTIAL, State.FAILED})
 )
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Documents; default: all registered.")
 @click.option("--stale-only", is_flag=True, help="Only partitions that are stale, missing, partial or failed.")
-@click.option("--retry-errors", is_flag=True, help="Only instances in error; everything else is left as it is.")
+@click.option("--retry-errors", is_flag=True, help="Only what is in error or waited for it; other results stay.")
 @click.option("--max-cost", type=float, metavar="USD", help="What the calls of this command may cost, at most.")
 @click.option("--max-tokens", type=int, metavar="N", help="Tokens that its calls may take, in and out.")
 @common_options
@@ -90,7 +88,7 @@ def command(
             raise nothing_to_do(bench, assets, scope)
         outcome = PipelineOutcome()
         if stale_only or retry_errors:
-            chosen = sort_by_state(bench, groups, scope, IN_ERROR if retry_errors else BEHIND)
+            chosen = sort_groups(bench, groups, scope, has_errors if retry_errors else is_behind)
             groups, outcome.rows = list(chosen.behind), list(chosen.fresh)
         done = run_all(runs, groups, announce)
         note_budget(bench)

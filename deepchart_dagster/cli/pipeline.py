@@ -190,8 +190,16 @@ class Sorted:
     fresh: tuple[Materialized, ...]
 
 
-def sort_by_state(bench: Workbench, groups: Iterable[RunGroup], scope: Scope, wanted: frozenset[State]) -> Sorted:
-    """Groups of which some partition is in one of the ``wanted`` states; groups without partitions stay."""
+def is_behind(cell: Cell) -> bool:
+    return cell.state in (State.STALE, State.MISSING, State.PARTIAL, State.FAILED)
+
+
+def has_errors(cell: Cell) -> bool:
+    return cell.n_error > 0
+
+
+def sort_groups(bench: Workbench, groups: Iterable[RunGroup], scope: Scope, wanted: Callable[[Cell], bool]) -> Sorted:
+    """Groups of which some partition is ``wanted``; groups without partitions stay."""
     cells: dict[tuple[str, str | None], Cell] = {
         (cell.key.asset, _dagster_key(cell.key)): cell
         for cell in read_status(bench, models=scope.models, splits=scope.splits, assets=NODES)
@@ -200,7 +208,7 @@ def sort_by_state(bench: Workbench, groups: Iterable[RunGroup], scope: Scope, wa
     fresh: list[Materialized] = []
     for group in groups:
         own = [cells[asset, group.partition] for asset in group.assets if (asset, group.partition) in cells]
-        if group.partition is None or any(cell.state in wanted for cell in own):
+        if group.partition is None or any(map(wanted, own)):
             behind.append(group)
         else:
             fresh.extend(_untouched(cell) for cell in own)
