@@ -356,12 +356,13 @@ def test_half_a_surrogate_pair_is_kept_readable(server, client, make_request, re
     assert asyncio.run(client.complete(make_request())).cached
 
 
+@pytest.mark.parametrize("stream", [False, True])
 def test_a_key_that_the_provider_repeats_appears_nowhere(
-    server, client, make_request, replies, tmp_path, caplog, capfd, provider_key
+    server, client, make_request, replies, tmp_path, caplog, capfd, provider_key, stream
 ):
     caplog.set_level(logging.DEBUG)
     server.tell(replies.bad(401, f"Incorrect API key provided: {provider_key}."))
-    error = failed(client, make_request())
+    error = failed(client, make_request(stream=stream))
     assert server.requests[0]["authorization"] == f"Bearer {provider_key}"
     told = "".join(traceback.format_exception(error))
     written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
