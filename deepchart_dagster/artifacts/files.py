@@ -92,8 +92,11 @@ def write_bytes(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Write ``data`` under a temporary name beside ``path``, sync, rename. Raises StorageError.
 
     Without ``sync`` a loss of power may leave an empty file: for what its reader checks and can make again.
+    A device or a pipe is refused: it would be renamed away.
     """
     with storage_errors(path, "write"):
+        if path.exists() and not path.is_file():
+            raise StorageError(f"{path} is no file: nothing is written over it.", remedy="Name another file.")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.parent / temporary_name()
         try:

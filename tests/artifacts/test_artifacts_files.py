@@ -87,6 +87,15 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     assert [path.name for path in tmp_path.iterdir()] == ["f.json"]
 
 
+def test_what_is_no_file_is_not_renamed_away(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place in (pipe, tmp_path):
+        with pytest.raises(StorageError, match="is no file"):
+            write_bytes(place, b"x")
+    assert pipe.is_fifo()
+
+
 def test_a_new_folder_takes_the_place_of_the_old_one_as_a_whole(tmp_path: Path) -> None:
     target = tmp_path / "result"
     with new_folder(target) as folder:
