@@ -232,6 +232,18 @@ def test_closing_ends_the_servers(start: Start) -> None:
     assert not any(map(is_running, pids))
 
 
+def test_closing_ends_a_server_that_does_not_answer(start: Start) -> None:
+    runner = start()
+    runner.run(program(WRITE))
+    pids = {pid for launcher in launchers(runner) for pid in (launcher, server_below(launcher))}
+    for launcher in launchers(runner):
+        os.kill(server_below(launcher), signal.SIGSTOP)
+    begin = time.monotonic()
+    runner.close()
+    assert time.monotonic() - begin < 9  # by its launcher, not by the runner's patience with that
+    assert not any(map(is_running, pids))
+
+
 @pytest.mark.parametrize("tier", ["namespaces", "landlock"])
 def test_the_servers_die_with_the_one_who_asked(tier: str, project_root: Path, tmp_path: Path) -> None:
     driver = f"""

@@ -118,6 +118,8 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        with suppress(OSError):  # the place that it was mounted on, where the launcher did not remove it
+            Path(self.room.scratch, f"server-{self.pid}").rmdir()
         for end in (*self._all, self._process.stdout, self._process.stderr):
             if end is not None:
                 end.close()

@@ -34,7 +34,8 @@ def main() -> None:
     try:
         _hold(room._replace(scratch=str(base)), channels)
     finally:
-        guard.remove_tree(base)
+        if room.tier != "namespaces":  # there it was a place to mount on, and is out of sight
+            guard.remove_tree(base)
 
 
 class _Ended(Exception):
@@ -48,6 +49,7 @@ def _end(_number: int, _frame: FrameType | None) -> NoReturn:
 def _hold(room: Room, channels: list[int]) -> None:
     linux.adopt_orphans()
     signal.signal(signal.SIGTERM, _end)
+    server = 0
     try:
         tier = namespaces if room.tier == "namespaces" else folders
         place = tier.prepare_server(room)
@@ -62,7 +64,12 @@ def _hold(room: Room, channels: list[int]) -> None:
         return
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        guard.end_descendants()
+        if server:
+            os.kill(server, signal.SIGKILL)
+            os.waitpid(server, 0)
+        # A server's process namespace went with it, and this process sees the /proc of that one.
+        if room.tier != "namespaces":
+            guard.end_descendants()
 
 
 def _report_setup_error(channels: list[int], error: str) -> None:
