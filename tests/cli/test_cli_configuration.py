@@ -72,7 +72,7 @@ def test_results_of_before_stay_where_models_yaml_breaks(tmp_path: Path, storage
             "must be greater than or equal to 1. It sets: programs run at once, and processes that read pages.",
         ),
         ("WORKERS", "1e9", "must be a valid integer"),
-        ("SANDBOX", "none", "must be 'auto', 'namespaces', 'landlock' or 'trusted'."),
+        ("SANDBOX", "none", "must be 'auto', 'namespaces', 'landlock', 'container' or 'trusted'."),
         ("OCR_ENGINE", "tesseract", "must be 'auto', 'text-layer', 'rapidocr', 'paddleocr' or 'paddleocr-vl'."),
         ("STAGE1_TIMEOUT_S", "-1", "must be greater than 0. It sets: seconds that a stage-1 program may take"),
         ("STAGE1_TIMEOUT_S", "nan", "must be a finite number"),
