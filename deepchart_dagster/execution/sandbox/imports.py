@@ -1,4 +1,4 @@
-"""Which heavy libraries a program imports before it does anything else: what its fork server has ready.
+"""Which libraries a program imports before it does anything else: what its fork server has ready.
 
 Exactly those, with exactly the submodules that their import statements name: after `import matplotlib` alone,
 `matplotlib.pyplot` must fail as it does in a fresh interpreter. Reading stops at the first statement that could
@@ -29,19 +29,33 @@ HEAVY: dict[str, frozenset[str]] = {
         "scipy.optimize",
     }.items()
 }
+# Of the standard library, for programs that import nothing heavy: most of what starting such a program costs. Beside a
+# heavy library they are there already, or take a moment, and would only multiply the servers.
+LIGHT: dict[str, frozenset[str]] = {
+    "csv": frozenset({"re"}),
+    "datetime": frozenset(),
+    "json": frozenset({"re"}),
+    "re": frozenset(),
+    "statistics": frozenset({"re"}),
+}
 _HARMLESS_CALLS = ("warnings.filterwarnings", "warnings.simplefilter", "matplotlib.use", "mpl.use")
 
 
 def import_set(source: str) -> tuple[str, ...]:
-    """Names out of HEAVY, sorted, without those that another one brings along; () for what cannot be parsed."""
+    """Names out of HEAVY, else out of LIGHT, sorted, without those that another one brings along.
+
+    () for what cannot be parsed.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd escapes in the program; it prints them itself
             body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    found = {name for name in _imported(body) if name in HEAVY}
-    brought = {name for heavy in found for name in HEAVY[heavy]}
+    imported = set(_imported(body))
+    libraries = HEAVY if imported & HEAVY.keys() else LIGHT
+    found = imported & libraries.keys()
+    brought = {other for name in found for other in libraries[name]}
     return tuple(sorted(found - brought))
 
 
