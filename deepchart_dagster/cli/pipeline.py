@@ -12,7 +12,7 @@ from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_backend_key, model_split_key
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.generation.backend_study import Backend
-from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, PartitionKind
+from deepchart_dagster.lineage.graph import BY_NAME, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.llm.yaml_file import did_you_mean
 from deepchart_dagster.workbench import Workbench
@@ -202,7 +202,7 @@ def sort_groups(bench: Workbench, groups: Iterable[RunGroup], scope: Scope, want
     """Groups of which some partition is ``wanted``; groups without partitions stay."""
     cells: dict[tuple[str, str | None], Cell] = {
         (cell.key.asset, _dagster_key(cell.key)): cell
-        for cell in read_status(bench, models=scope.models, splits=scope.splits, assets=NODES)
+        for cell in read_status(bench, models=scope.models, splits=scope.splits, backends=scope.backends)
     }
     behind: list[RunGroup] = []
     fresh: list[Materialized] = []

@@ -60,14 +60,26 @@ class Cell:
 
 
 def read_status(
-    bench: Workbench, *, models: Iterable[str], splits: Iterable[Split], assets: Iterable[AssetNode] = NODES
+    bench: Workbench,
+    *,
+    models: Iterable[str],
+    splits: Iterable[Split],
+    backends: Iterable[Backend] | None = None,
+    assets: Iterable[AssetNode] = NODES,
 ) -> list[Cell]:
-    """Cells in the order of the pipeline, then of partitions. Reads files only; starts nothing."""
-    models, splits = list(models), list(splits)
+    """Cells in the order of the pipeline, then of partitions. Reads files only; starts nothing.
+
+    ``backends`` are those of the study to look at; None: what was begun of it, since nobody has to run it.
+    """
+    models, splits, assets = list(models), list(splits), list(assets)
+    begun = _begun_study(bench, assets)
+    wanted = None if backends is None else set(backends)
     read = {split: _documents_read(bench, split) for split in splits}
     cells: dict[PartitionKey, Cell] = {}
     for asset in assets:
         for key in partition_keys(bench, asset, models, splits):
+            if key.backend and (key.parts not in begun if wanted is None else key.backend not in wanted):
+                continue
             cells[key] = _through_upstream(_own_state(bench, key), cells, read)
     return [*cells.values(), *_orphaned(bench, assets)]
 
@@ -76,9 +88,16 @@ def behind(bench: Workbench, key: PartitionKey) -> tuple[str, ...]:
     """What this partition reads that is not fresh, where that alone makes it stale: status says so of its cell."""
     splits = STUDY_SPLITS if key.backend else [key.split] if key.split else []
     until = NODES[: NODES.index(node(key.asset)) + 1]
-    cells = read_status(bench, models=[key.model] if key.model else [], splits=splits, assets=until)
+    backends = [key.backend] if key.backend else []
+    models = [key.model] if key.model else []
+    cells = read_status(bench, models=models, splits=splits, backends=backends, assets=until)
     (cell,) = (cell for cell in cells if cell.key == key)
     return cell.because if cell.state is State.STALE and cell.n_done == cell.n_total else ()
+
+
+def _begun_study(bench: Workbench, assets: Iterable[AssetNode]) -> set[tuple[str, ...]]:
+    study = [asset for asset in assets if asset.kind is PartitionKind.MODEL_BACKEND]
+    return {partition for asset in study for partition in bench.artifacts.manifests(asset.name)}
 
 
 def _own_state(bench: Workbench, key: PartitionKey) -> Cell:

@@ -191,14 +191,16 @@ def test_names_with_commas_as_the_readme_writes_them(copy: Chain) -> None:
         ("1+predicted_states", "context_variants predicted_states"),
         ("+predicted_states", "benchmark_queries raw_documents ocr_contexts context_variants predicted_states"),
         # One step fills all tables of the metrics store: asking for one means all of them.
-        ("metrics/scores", "metrics/executions metrics/calls metrics/scores"),
+        ("metrics/scores", "metrics/backends metrics/executions metrics/calls metrics/scores"),
         (
             "execution_rate+",
-            "execution_rate metrics/executions metrics/calls metrics/scores stg_scores leaderboard report",
+            "execution_rate metrics/backends metrics/executions metrics/calls metrics/scores stg_scores leaderboard "
+            "report",
         ),
         (
             "predicted_states+",
-            "predicted_states derived_fidelity rendered_charts source_fidelity execution_rate metrics/executions "
+            "predicted_states derived_fidelity rendered_charts source_fidelity execution_rate metrics/backends "
+            "metrics/executions "
             "visual_accuracy metrics/calls metrics/scores stg_executions stg_calls stg_scores leaderboard report",
         ),
     ],
@@ -259,8 +261,20 @@ def _cells(ran: Ran) -> dict[tuple[str, str | None], dict[str, Any]]:
 def test_status_is_what_the_files_say(chain: Chain) -> None:
     ran = chain.run("status", "--model", "gpt-5.2", "--json")
     assert (ran.code, ran.err) == (0, "")
-    assert set(ran.json) == {"cells"}
-    keys = {"asset", "document", "model", "split", "state", "n_total", "n_done", "n_failed", "n_error", "because"}
+    assert set(ran.json) == {"cells", "calls_in_flight"}
+    keys = {
+        "asset",
+        "document",
+        "model",
+        "split",
+        "backend",
+        "state",
+        "n_total",
+        "n_done",
+        "n_failed",
+        "n_error",
+        "because",
+    }
     assert all(set(cell) == keys for cell in ran.json["cells"])
     cells = _cells(ran)
     found = {
@@ -415,7 +429,8 @@ def test_prompt_prints_what_would_be_sent_and_asks_nobody(chain: Chain, sample: 
 def test_prompt_for_people_ends_with_sizes(chain: Chain) -> None:
     out = _prompt(chain, "finance/1", "--split", "finance-normal", "--stage", "1").out
     assert out.startswith("== system ==\n")
-    assert out.splitlines()[-1] == "cut: nothing"
+    assert out.splitlines()[-2] == "cut: nothing"
+    assert out.splitlines()[-1].startswith("no answer is stored: k1-")
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,7 @@ def test_the_choice_is_litellms() -> None:
         else:
             assert ours.name in ("cl100k_base", "o200k_base"), spec.slug
     text = "Net sales of $394,328 million, お誕生日おめでとう, antidisestablishmentarianism."
-    for model, name in (("gpt-4o", "o200k_base"), ("claude-opus-4-5-20251101", "anthropic")):
-        theirs_count = litellm.token_counter(model=model, text=text)
-        assert tokens.TokenCounter(name).count(text) == theirs_count
+    assert tokens.TokenCounter("o200k_base").count(text) == litellm.token_counter(model="gpt-4o", text=text)
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "anthropic", "deepseek"])

@@ -28,6 +28,7 @@ def test_predicted_states_and_what_is_made_from_them(demo: Demo) -> None:
         "metrics/scores",
         "metrics/executions",
         "metrics/calls",
+        "metrics/backends",
         "stg_scores",
         "stg_executions",
         "stg_calls",

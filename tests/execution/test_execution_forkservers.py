@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ import pytest
 
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.errors import InfrastructureError, SandboxUnavailable
+from deepchart_dagster.execution import runner as runner_module
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox.keeper import guard
@@ -301,3 +303,17 @@ def test_the_real_limits_of_60_and_120_seconds() -> None:
         assert results[stage].status is RunStatus.TIMEOUT
         assert wall_s <= results[stage].wall_s < wall_s + 15
         assert results[stage].message == f"ended after {wall_s} s"
+
+
+def test_what_may_be_read_below_tmp_stays_there(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A virtual environment may lie in /tmp: the program's own /tmp must not hide it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        Path(folder, "known").write_text("7", encoding="utf-8")
+        paths = (*runner_module.interpreter_paths(), folder)
+        monkeypatch.setattr(runner_module, "interpreter_paths", lambda: paths)
+        source = f"import json, sys\njson.dump([int(open({folder!r} + '/known').read())], open(sys.argv[1], 'w'))\n"
+        source += f"try:\n    open({folder!r} + '/new', 'w')\nexcept OSError:\n    print('closed')\n"
+        result = start().run(Program(source, 1, CodeType.PYTHON, Limits(wall_s=30)))  # type: ignore[arg-type]
+        assert (result.status, result.output, result.stdout_tail) == (RunStatus.OK, b"[7]", "closed\n"), result
+        assert os.listdir(folder) == ["known"]  # noqa: PTH208

@@ -85,8 +85,11 @@ def enter_server(room: Room) -> None:
 class ServerWalls:
     """Around each program of a fork server: namespaces of its own, below those of the server."""
 
-    def __init__(self, _room: Room) -> None:
+    def __init__(self, room: Room) -> None:
         self.place = _PLACE
+        scratch = [f"{folder}/" for folder, _ in _scratch_folders(room)]
+        # A virtual environment below /tmp, say: the program's own /tmp would hide it.
+        self._hidden = [place for place in _shown(room) if f"{place}/".startswith(tuple(scratch))]
         self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._filter = seccomp.system_call_filter(landlock_tier=False)
 
@@ -102,8 +105,12 @@ class ServerWalls:
         """In the guard: fresh folders over those of the server."""
         linux.die_with_parent(signal.SIGKILL)
         linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS)
+        hidden = [(place, os.open(place, os.O_PATH)) for place in self._hidden]
         for folder, size in _scratch_folders(request):
             _mount_scratch(folder, size)
+        for place, descriptor in hidden:
+            _bind_read_only(f"/proc/self/fd/{descriptor}", place)
+            os.close(descriptor)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
 
     def confine(self, request: Request) -> None:
@@ -240,8 +247,8 @@ def _build_root(request: Request | Room) -> None:
     _bind_read_only("/usr", root + "/usr")
     for path in _SYSTEM_FOLDERS:
         _mirror(path, root)
-    for path in sorted(set(request.readable)):
-        _show(path, root)
+    for place in _shown(request):
+        _bind_read_only(place, root + place)
     _bind_read_only(request.inside, root + _PLACE.inside)
     if request.font_list:
         _bind_read_only(str(Path(request.font_list).parent), root + _FONTS)
@@ -274,11 +281,10 @@ def _mirror(path: str, root: str) -> None:
         _bind_read_only(path, root + path)
 
 
-def _show(path: str, root: str) -> None:
-    """``path`` at its own place, and where it leads to if that is elsewhere."""
-    for place in {path, str(Path(path).resolve())}:
-        if Path(place).exists() and not f"{place}/".startswith("/usr/"):
-            _bind_read_only(place, root + place)
+def _shown(request: Request | Room) -> list[str]:
+    """What may be read, each at its own place, and where it leads to if that is elsewhere."""
+    places = {place for path in request.readable for place in (path, str(Path(path).resolve()))}
+    return [place for place in sorted(places) if Path(place).exists() and not f"{place}/".startswith("/usr/")]
 
 
 def _furnish_etc(etc: Path) -> None:
