@@ -1,5 +1,8 @@
 """The controlled study of rendering backends: stage 2 alone, from the reference's J (paper, section 5.4)."""
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
 import dagster as dg
 
 from assets.outcome import materialized, no_errors_check, progress_log
@@ -13,6 +16,16 @@ from resources import (
     StorageResource,
     open_workbench,
 )
+
+if TYPE_CHECKING:
+    from deepchart_dagster.artifacts.steps import Progress, StepSummary
+    from deepchart_dagster.benchmark.model import Backend
+    from deepchart_dagster.llm.registry import ModelSpec
+    from deepchart_dagster.workbench import Workbench
+
+
+class _Stage(Protocol):
+    def run(self, backend: "Backend", model: "ModelSpec", progress: "Progress | None" = None) -> "StepSummary": ...
 
 
 @dg.asset(
@@ -31,15 +44,8 @@ def backend_charts(
     models: ModelsResource,
     sandbox: SandboxResource,
 ) -> dg.MaterializeResult:
-    key = ModelBackend.of(context)
     with open_workbench(storage, benchmark, models, sandbox) as bench:
-        model = bench.model(key.model)
-        summary = bench.backend_charts().run(key.backend, model, progress=progress_log(context))
-        return materialized(
-            summary,
-            where=bench.settings.storage.joinpath(summary.asset, *summary.partition),
-            metadata={"scripted": dg.MetadataValue.bool(model.scripted)},
-        )
+        return _materialized(context, bench, bench.backend_charts())
 
 
 @dg.asset(
@@ -59,14 +65,22 @@ def backend_scores(
 ) -> dg.MaterializeResult:
     from deepchart_dagster.metrics.backend_rows import export_backends
 
-    key = ModelBackend.of(context)
     with open_workbench(storage, benchmark, models, judge) as bench:
-        model = bench.model(key.model)
-        summary = bench.backend_scores().run(key.backend, model, progress=progress_log(context))
+        done = _materialized(context, bench, bench.backend_scores(), means=["executed", "vas"])
+        key = ModelBackend.of(context)
         export_backends(bench.artifacts, bench.library, bench.models, key.backend, key.model)
-        return materialized(
-            summary,
-            means=["executed", "vas"],
-            where=bench.settings.storage.joinpath(summary.asset, *summary.partition),
-            metadata={"scripted": dg.MetadataValue.bool(model.scripted)},
-        )
+        return done
+
+
+def _materialized(
+    context: dg.AssetExecutionContext, bench: "Workbench", stage: "_Stage", means: Iterable[str] = ()
+) -> dg.MaterializeResult:
+    key = ModelBackend.of(context)
+    model = bench.model(key.model)
+    summary = stage.run(key.backend, model, progress=progress_log(context))
+    return materialized(
+        summary,
+        means=means,
+        where=bench.settings.storage.joinpath(summary.asset, *summary.partition),
+        metadata={"scripted": dg.MetadataValue.bool(model.scripted)},
+    )

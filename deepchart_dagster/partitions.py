@@ -9,14 +9,11 @@ second, and a split holds up to 290 instances.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import dagster as dg
 
-from deepchart_dagster.benchmark.model import Split
-
-if TYPE_CHECKING:
-    from deepchart_dagster.generation.backend_study import Backend
+from deepchart_dagster.benchmark.model import Backend, Split
 
 MODELS_NAME = "models"
 DOCUMENTS_NAME = "documents"
@@ -25,8 +22,7 @@ splits = dg.StaticPartitionsDefinition([split.value for split in Split])
 models = dg.DynamicPartitionsDefinition(name=MODELS_NAME)
 documents = dg.DynamicPartitionsDefinition(name=DOCUMENTS_NAME)
 model_splits = dg.MultiPartitionsDefinition({"model": models, "split": splits})
-# As generation.backend_study has them; loading that room here would cost the graph seconds.
-backends = dg.StaticPartitionsDefinition(["python", "html", "free"])
+backends = dg.StaticPartitionsDefinition([backend.value for backend in Backend])
 model_backends = dg.MultiPartitionsDefinition({"backend": backends, "model": models})
 
 
@@ -56,8 +52,6 @@ class ModelBackend:
 
     @classmethod
     def of(cls, context: dg.AssetExecutionContext) -> ModelBackend:
-        from deepchart_dagster.generation.backend_study import Backend
-
         dimensions = cast(dg.MultiPartitionKey, context.partition_key).keys_by_dimension
         return cls(model=dimensions["model"], backend=Backend(dimensions["backend"]))
 

@@ -68,6 +68,27 @@ class Split(StrEnum):
         return cls(f"{domain.value}-{variant.value}")
 
 
+# The text settings: those of the study of rendering backends (paper, section 5.4).
+TEXT_SETTINGS = (Split.FINANCE_NORMAL, Split.FINANCE_LONG, Split.ACADEMIC_NORMAL, Split.ACADEMIC_LONG)
+
+
+class Backend(StrEnum):
+    """How the study of rendering backends asks for a chart; ``free`` leaves the choice to the model (paper, 5.4)."""
+
+    PYTHON = "python"
+    HTML = "html"
+    FREE = "free"
+
+    @property
+    def code_type(self) -> CodeType | None:
+        return None if self is Backend.FREE else CodeType(self.value)
+
+    @property
+    def words(self) -> str:
+        """As a prompt names it."""
+        return self.value if self.code_type else "Python or HTML"
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 

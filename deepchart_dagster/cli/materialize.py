@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from deepchart_dagster.artifacts.results import utc_now
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.common import common_options, emit, note, workbench
 from deepchart_dagster.cli.pipeline import (
     PipelineOutcome,
@@ -22,7 +22,6 @@ from deepchart_dagster.cli.pipeline import (
 )
 from deepchart_dagster.cli.runs import RunOutcome, Runs
 from deepchart_dagster.errors import ConfigurationError, UsageError
-from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKind
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.workbench import Workbench

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_backend_key, model_split_key
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
-from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.llm.yaml_file import did_you_mean

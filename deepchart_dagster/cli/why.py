@@ -7,10 +7,9 @@ from dataclasses import asdict
 
 import click
 
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import UsageError
-from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node
 from deepchart_dagster.lineage.status import behind
 from deepchart_dagster.lineage.why import Explanation, explain

@@ -98,11 +98,6 @@ def count(text: str) -> int:
     return DEFAULT.count(text)
 
 
-def head(text: str, limit: int) -> str:
-    """The longest leading part of ``text`` of at most ``limit`` tokens of cl100k."""
-    return DEFAULT.head(text, limit)
-
-
 def _pieces(text: str) -> list[str]:
     return [text[at : at + _PIECE_CHARACTERS] for at in range(0, len(text), _PIECE_CHARACTERS)]
 

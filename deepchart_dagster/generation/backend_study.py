@@ -15,7 +15,6 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -25,7 +24,7 @@ from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import CodeType, Query, Split
+from deepchart_dagster.benchmark.model import TEXT_SETTINGS, Backend, CodeType, Query, Split
 from deepchart_dagster.benchmark.reference_state import reference_content
 from deepchart_dagster.benchmark.state import NAMES, Side
 from deepchart_dagster.benchmark.subset import check_listed, read_uids
@@ -38,28 +37,9 @@ from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.stage_versions import CHART_VERSION
 
 STUDY_ASSET = "backend_charts"
-STUDY_SPLITS = (Split.FINANCE_NORMAL, Split.FINANCE_LONG, Split.ACADEMIC_NORMAL, Split.ACADEMIC_LONG)
 FREE_SAMPLE = 50
 FREE_SEED = 54
 _REFERENCES = "references"
-_FREE_WORDS = "Python or HTML"
-
-
-class Backend(StrEnum):
-    """How a chart is asked for; ``free`` leaves the choice to the model."""
-
-    PYTHON = "python"
-    HTML = "html"
-    FREE = "free"
-
-    @property
-    def code_type(self) -> CodeType | None:
-        return None if self is Backend.FREE else CodeType(self.value)
-
-    @property
-    def words(self) -> str:
-        """As a prompt names it."""
-        return self.value if self.code_type else _FREE_WORDS
 
 
 @dataclass(frozen=True)
@@ -80,10 +60,12 @@ class StudySelection:
     def instances(self, backend: Backend, model: ModelSpec) -> list[StudyInstance]:
         """Sorted by uid. Raises ConfigurationError for a list that cannot be read."""
         if backend is Backend.FREE and self.listed is not None:
-            check_listed(self.listed, {query.uid for split in STUDY_SPLITS for query in self.library.queries_of(split)})
+            check_listed(
+                self.listed, {query.uid for split in TEXT_SETTINGS for query in self.library.queries_of(split)}
+            )
         settings: dict[str, list[Split]] = {}
         queries: dict[str, Query] = {}
-        for split in STUDY_SPLITS:
+        for split in TEXT_SETTINGS:
             known = [query for query in self.library.queries_of(split) if model.knows(query.benchmark)]
             for query in known if backend is not Backend.FREE else self._sample(split, known):
                 queries[query.uid] = query

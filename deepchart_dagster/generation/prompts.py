@@ -217,8 +217,18 @@ _ENVIRONMENT = ImmutableSandboxedEnvironment(
 
 
 _JINJA = re.compile(r"\{\{-?\s*[A-Za-z_]|\{%")
-_VARIABLES = ("gen_parameter", "question", "image", "data", "json_data", "code_type", "chart_type", "chart_purpose")
-_IN_SINGLE_BRACES = re.compile(r"\{(?:" + "|".join((*_VARIABLES, "chart_layout")) + r")\}")
+_VARIABLES = (
+    "gen_parameter",
+    "question",
+    "image",
+    "data",
+    "json_data",
+    "code_type",
+    "chart_type",
+    "chart_purpose",
+    "chart_layout",
+)
+_IN_SINGLE_BRACES = re.compile(r"\{(?:" + "|".join(_VARIABLES) + r")\}")
 
 
 class _Plain(string.Formatter):

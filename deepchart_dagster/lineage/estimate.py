@@ -16,9 +16,8 @@ from statistics import fmean
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.steps import Work, reusable
-from deepchart_dagster.benchmark.model import Query, Split
+from deepchart_dagster.benchmark.model import Backend, Query, Split
 from deepchart_dagster.errors import DeepChartError, UsageError
-from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.generation.preview import Preview, find_instance
 from deepchart_dagster.lineage.graph import NODES, PartitionKey, node, plan
 from deepchart_dagster.llm.cache import AnswerCache

@@ -11,9 +11,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from deepchart_dagster.artifacts.steps import Step, Work
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.errors import UsageError
-from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.workbench import Workbench
 

@@ -13,9 +13,8 @@ from enum import StrEnum
 from deepchart_dagster.artifacts.results import InstanceResult, Status, about
 from deepchart_dagster.artifacts.steps import Work, reusable
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.model import TEXT_SETTINGS, Backend, Split
 from deepchart_dagster.errors import StorageError
-from deepchart_dagster.generation.backend_study import STUDY_SPLITS, Backend
 from deepchart_dagster.lineage.graph import NODES, AssetNode, PartitionKey, PartitionKind, node, partition_keys, plan
 from deepchart_dagster.workbench import Workbench
 
@@ -86,7 +85,7 @@ def read_status(
 
 def behind(bench: Workbench, key: PartitionKey) -> tuple[str, ...]:
     """What this partition reads that is not fresh, where that alone makes it stale: status says so of its cell."""
-    splits = STUDY_SPLITS if key.backend else [key.split] if key.split else []
+    splits = TEXT_SETTINGS if key.backend else [key.split] if key.split else []
     until = NODES[: NODES.index(node(key.asset)) + 1]
     backends = [key.backend] if key.backend else []
     models = [key.model] if key.model else []
@@ -192,7 +191,7 @@ def _feeds(upstream: PartitionKey, downstream: PartitionKey, read: Mapping[Split
             return upstream.document in read[downstream.split]
         return upstream.document == downstream.document
     if downstream.backend is not None and upstream.split is not None:
-        return upstream.split in STUDY_SPLITS
+        return upstream.split in TEXT_SETTINGS
     same = (upstream.split, upstream.backend) == (downstream.split, downstream.backend)
     return same and upstream.model in (None, downstream.model)
 

@@ -14,9 +14,8 @@ from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.results import InstanceResult, Status
 from deepchart_dagster.artifacts.store import ArtifactStore, materialize_command
 from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import Query
+from deepchart_dagster.benchmark.model import Backend, Query
 from deepchart_dagster.errors import UpstreamError
-from deepchart_dagster.generation.backend_study import Backend
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.metrics.parquet import source_of, write_parquet
 from deepchart_dagster.metrics.rows import BACKEND_SCORES, judge_of, number_in, partition_file, stored_result, text_in

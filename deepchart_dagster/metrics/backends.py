@@ -52,18 +52,17 @@ def read_backends(storage: Path, benchmark: str | None = None) -> list[BackendRo
 
     path = database_path(storage)
     connection = open_read_only(path)
-    sql = "select * from marts.rendering_backends where ? is null or benchmark = ?"
+    sql = (
+        "select * exclude (rendering_backends_key, model_name, er_value, vas_value), "
+        "model_name as name, er_value as er, vas_value as vas "
+        "from marts.rendering_backends where ? is null or benchmark = ?"
+    )
     try:
         with connection:
             found = records(connection, sql, [benchmark, benchmark])
     except duckdb.CatalogException:
         return []  # marts of an earlier version
-    return sorted(map(_row, found), key=_place)
-
-
-def _row(record: dict[str, object]) -> BackendRow:
-    renamed = {"name": "model_name", "er": "er_value", "vas": "vas_value"}
-    return BackendRow(**{name: record[renamed.get(name, name)] for name in BackendRow.__dataclass_fields__})  # type: ignore[arg-type]
+    return sorted((BackendRow(**record) for record in found), key=_place)
 
 
 def _place(row: BackendRow) -> tuple[object, ...]:

@@ -15,8 +15,9 @@ from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.inputs import usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
+from deepchart_dagster.benchmark.model import Backend
 from deepchart_dagster.errors import DeepChartError
-from deepchart_dagster.generation.backend_study import STUDY_ASSET, Backend, StudyInstance, StudySelection
+from deepchart_dagster.generation.backend_study import STUDY_ASSET, StudyInstance, StudySelection
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.scoring.execution import executed
 from deepchart_dagster.scoring.visual import Judging

@@ -187,7 +187,8 @@ def test_a_key_that_no_header_can_hold_is_named_and_not_repeated(
 def test_a_line_break_behind_a_key_is_none_of_it(server: VlServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.key = "secret-key"
     monkeypatch.setenv(API_KEY_VARIABLE, "secret-key\n")
-    check_server(server.url, MODEL)
+    check_server(server.url, MODEL)  # raises where the server refuses the key
+    assert server.listed == 1
 
 
 @needs_ocr

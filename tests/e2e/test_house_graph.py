@@ -155,10 +155,3 @@ def test_jobs_have_readable_names(definitions: dg.Definitions) -> None:
 
 def test_loading_sets_no_environment(definitions: dg.Definitions) -> None:
     assert "DEEPCHART_STORAGE" not in os.environ
-
-
-def test_the_backends_of_the_study_are_those_of_the_domain() -> None:
-    from deepchart_dagster.generation.backend_study import Backend
-    from deepchart_dagster.partitions import backends
-
-    assert backends.get_partition_keys() == [backend.value for backend in Backend]

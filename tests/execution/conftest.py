@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
@@ -22,6 +23,9 @@ from deepchart_dagster.execution.model import Limits, Program, RunResult, RunSta
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 from deepchart_dagster.execution.sandbox.keeper import guard, linux
+
+# Tests are imported by path (importlib mode): their helpers beside them need a place to be found.
+sys.path.insert(0, str(Path(__file__).parent))
 
 Run = Callable[..., RunResult]
 
@@ -187,3 +191,24 @@ def answer(run: Run) -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def project_root() -> Path:
     return Path(__file__).resolve().parents[2]
+
+
+# Pages: each module that draws any has a ``page_runner`` of its own.
+
+
+@pytest.fixture
+def draw(page_runner: LocalRunner) -> Run:
+    def render(html: str, wall_s: float = 60.0) -> RunResult:
+        return page_runner.run(Program(html, 2, CodeType.HTML, Limits(wall_s=wall_s)))
+
+    return render
+
+
+@pytest.fixture(scope="module")
+def undisturbed(page_runner: LocalRunner) -> bytes:
+    """The picture of a plain page before any mischief."""
+    from execution_page import PLAIN
+
+    result = page_runner.run(Program(PLAIN, 2, CodeType.HTML, Limits(wall_s=60)))
+    assert result.output is not None
+    return result.output

@@ -8,23 +8,22 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from execution_page import PLAIN, Draw, pixel, script
 from PIL import Image
 
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.errors import BrowserUnavailable
 from deepchart_dagster.execution import browser
 from deepchart_dagster.execution.chromium import Chromium
-from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
+from deepchart_dagster.execution.model import Limits, Program, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 
 pytestmark = pytest.mark.slow
-
-Draw = Callable[..., RunResult]
 
 FAKE_CHART_JS = """
 window.Chart = class {
@@ -54,34 +53,6 @@ def page_runner(libraries: Path) -> Iterator[LocalRunner]:
         pytest.skip("no Chromium on this machine")
     with LocalRunner(libraries=libraries, workers=2) as runner:
         yield runner
-
-
-@pytest.fixture
-def draw(page_runner: LocalRunner) -> Draw:
-    def render(html: str, wall_s: float = 60.0) -> RunResult:
-        return page_runner.run(Program(html, 2, CodeType.HTML, Limits(wall_s=wall_s)))
-
-    return render
-
-
-@pytest.fixture(scope="module")
-def undisturbed(page_runner: LocalRunner) -> bytes:
-    """The picture of PLAIN before any mischief."""
-    result = page_runner.run(Program(PLAIN, 2, CodeType.HTML, Limits(wall_s=60)))
-    assert result.output is not None
-    return result.output
-
-
-def script(code: str, body: str = "<h1>Chart</h1>") -> str:
-    return f"<!DOCTYPE html><html><body>{body}<script>{code}</script></body></html>"
-
-
-def pixel(result: RunResult, x: int, y: int) -> tuple[int, ...]:
-    assert result.output is not None, result.message
-    return Image.open(io.BytesIO(result.output)).convert("RGB").getpixel((x, y))  # type: ignore[return-value]
-
-
-PLAIN = "<body style='margin:0'><svg width=400 height=300><rect x=0 y=100 width=50 height=200 fill='#ff0000'/></svg>"
 
 
 def test_a_plain_page_is_a_picture_of_the_viewport(draw: Draw) -> None:

@@ -6,26 +6,23 @@ import io
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from execution_page import PLAIN, Draw, pixel, script
 from PIL import Image
 
-from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.execution import browser
-from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
+from deepchart_dagster.execution.model import RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 
 pytestmark = pytest.mark.slow
 
-Draw = Callable[..., RunResult]
-
 OK, TIMEOUT, CRASH, BLANK = RunStatus.OK, RunStatus.TIMEOUT, RunStatus.CRASH, RunStatus.INVALID_OUTPUT
 RED = (255, 0, 0)
-PLAIN = "<body style='margin:0'><svg width=400 height=300><rect x=0 y=100 width=50 height=200 fill='#ff0000'/></svg>"
 SPIN = "while (true);"
 WORKER = "new Worker(URL.createObjectURL(new Blob(['while (true);'])))"
 
@@ -38,37 +35,12 @@ def page_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRunne
         yield runner
 
 
-@pytest.fixture
-def draw(page_runner: LocalRunner) -> Draw:
-    def render(html: str, wall_s: float = 60.0) -> RunResult:
-        return page_runner.run(Program(html, 2, CodeType.HTML, Limits(wall_s=wall_s)))
-
-    return render
-
-
-@pytest.fixture(scope="module")
-def undisturbed(page_runner: LocalRunner) -> bytes:
-    """The picture of PLAIN before any mischief."""
-    result = page_runner.run(Program(PLAIN, 2, CodeType.HTML, Limits(wall_s=60)))
-    assert result.output is not None
-    return result.output
-
-
-def script(code: str, body: str = "<h1>Chart</h1>") -> str:
-    return f"<!DOCTYPE html><html><body>{body}<script>{code}</script></body></html>"
-
-
 # A page that marks itself: what stands there in the end is still the page.
 MARKED = "<div style='position:fixed;left:0;top:0;width:99px;height:99px;background:#ff0000'></div><p>text"
 
 
 def marked(code: str) -> str:
     return script(code, MARKED)
-
-
-def pixel(result: RunResult, x: int, y: int) -> tuple[int, ...]:
-    assert result.output is not None, result.message
-    return Image.open(io.BytesIO(result.output)).convert("RGB").getpixel((x, y))  # type: ignore[return-value]
 
 
 NEVER_ENDS = {

@@ -12,10 +12,10 @@ from deepchart_dagster.artifacts.files import write_text
 from deepchart_dagster.artifacts.results import Outcome, Status
 from deepchart_dagster.artifacts.steps import Step, Work, run_step
 from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import CodeType, ContextVariant, Domain, Query, Split
+from deepchart_dagster.benchmark.model import Backend, CodeType, ContextVariant, Domain, Query, Split
 from deepchart_dagster.errors import ConfigurationError
 from deepchart_dagster.generation.answers import language_of
-from deepchart_dagster.generation.backend_study import Backend, StudySelection
+from deepchart_dagster.generation.backend_study import StudySelection
 from deepchart_dagster.llm.model import TextPart
 from tests.generation.conftest import CHART_PROGRAM, GROWTH, MARGIN, REPORT, House
 

@@ -97,10 +97,11 @@ def test_a_task_that_is_let_in_and_cancelled_at_once_gives_its_place_back():
         gate = Gate(Pace(1))
         holder = gate.place()
         await holder.__aenter__()
+        inside_again = []
 
         async def inside():
             async with gate.place():
-                pass
+                inside_again.append(1)
 
         waiting = asyncio.create_task(inside())
         await asyncio.sleep(0)
@@ -108,8 +109,9 @@ def test_a_task_that_is_let_in_and_cancelled_at_once_gives_its_place_back():
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await asyncio.wait_for(inside(), 1)
+        return waiting.cancelled(), inside_again
 
-    asyncio.run(scenario())
+    assert asyncio.run(scenario()) == (True, [1])
 
 
 def test_a_room_holds_no_more_than_it_has_place_for_and_the_largest_alone():

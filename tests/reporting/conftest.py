@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deepchart_dagster.generation.backend_study import Backend
+from deepchart_dagster.benchmark.model import Backend
 from deepchart_dagster.metrics.backend_rows import export_backends
 
 

@@ -10,8 +10,8 @@ import pytest
 from deepchart_dagster.artifacts.canonical import sha256_bytes
 from deepchart_dagster.artifacts.results import Outcome, Status
 from deepchart_dagster.artifacts.steps import StepSummary
-from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.generation.backend_study import Backend, StudySelection
+from deepchart_dagster.benchmark.model import Backend, Split
+from deepchart_dagster.generation.backend_study import StudySelection
 from deepchart_dagster.metrics.backend_rows import export_backends
 from deepchart_dagster.metrics.backends import BackendRow, format_backends
 from deepchart_dagster.metrics.store import build_metrics
