@@ -12,8 +12,8 @@ from deepchart_dagster.cli.common import common_options, emit, settings_for
 @common_options
 def command(benchmark: str | None, storage: str | None, as_json: bool) -> None:
     """The study of rendering backends (paper, 5.4): charts from the references' data in Python, in HTML and in the
-    backend that the model chooses. Make it with `materialize backend_charts,backend_scores --model M`, then
-    `materialize group:reports`.
+    backend that the model chooses. Make it with `materialize "backend_charts+" --model M`, after the
+    rubrics of the text splits.
 
     \b
     Example: deepchart backends --json

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from deepchart_dagster.metrics.leaderboard import database_path, family_rank, open_read_only, records
 
-_MATERIALISE = 'Make it: deepchart materialize "backend_scores,metrics+" --model M, after backend_charts and rubrics.'
+_MATERIALISE = 'Make it: deepchart materialize "backend_charts+" --model M, after the rubrics of the text splits.'
 _ORDER = ("python", "html", "free")
 _HEADS = "{:>8}    html    free"
 
