@@ -22,7 +22,8 @@ class Canvas:
     """The marks of one page of a PyMuPDF document, in the order in which they are made."""
 
     def __init__(self, document: Any, width: float, height: float) -> None:
-        self._shape = document.new_page(width=width, height=height).new_shape()
+        self._page = document.new_page(width=width, height=height)
+        self._shape = self._page.new_shape()
 
     def line(self, points: Sequence[Point], *, color: Color = BLACK, width: float = 0.7) -> None:
         self._shape.draw_polyline(points)
@@ -35,6 +36,15 @@ class Canvas:
     def dot(self, at: Point, radius: float, color: Color) -> None:
         self._shape.draw_circle(at, radius)
         self._shape.finish(color=color, fill=color)
+
+    def area(self, points: Sequence[Point], fill: Color, *, opacity: float = 1.0) -> None:
+        """A filled polygon."""
+        self._shape.draw_polyline(points)
+        self._shape.finish(color=None, fill=fill, fill_opacity=opacity, closePath=True)
+
+    def image(self, box: tuple[float, float, float, float], picture: bytes) -> None:
+        """Pixels (PNG or JPEG), below everything else on the page."""
+        self._page.insert_image(box, stream=picture)
 
     def text(
         self,

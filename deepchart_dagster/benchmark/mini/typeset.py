@@ -18,6 +18,7 @@ Style = Literal["normal", "heading", "total", "grand_total"]
 SHADE: Color = (0.91, 0.94, 0.97)
 # A date that says nothing: PyMuPDF leaves dates out where none is given, some readers then complain.
 _NO_DATE = "D:20250101000000Z"
+_PICTURE_DPI = 150
 
 
 @dataclass(frozen=True)
@@ -208,11 +209,46 @@ class Typesetter:
         self.paragraph(caption, size=self.look.size - 0.8)
         self.y += 4
 
+    def raster(self, height: float, draw: Callable[[Area], None], caption: str) -> None:
+        """The same, as a picture of pixels: nothing in it is text to a reader of the PDF."""
+        self.room(height + 50)
+        width = self.right - self.look.margin
+        self._canvas.image(
+            (self.look.margin, self.y + 6, self.right, self.y + height), drawn_apart(width, height - 6, draw)
+        )
+        self.y += height + 4
+        self.paragraph(caption, size=self.look.size - 0.8)
+        self.y += 4
+
+    def raster_page(self, draw: Callable[[Area], None]) -> None:
+        """A page of its own that is one picture, but for the page's foot."""
+        self.new_page()
+        look = self.look
+        box = (look.margin / 2, look.margin / 2, look.width - look.margin / 2, look.height - look.margin)
+        self._canvas.image(box, drawn_apart(box[2] - box[0], box[3] - box[1], draw))
+
     def pdf(self) -> bytes:
         """The whole document; nothing can be added to it after that."""
         self._canvas.finish()
         self._document.set_metadata(
             {"title": self.title, "author": self.author, "creationDate": _NO_DATE, "modDate": _NO_DATE}
         )
-        data: bytes = self._document.tobytes(no_new_id=True, deflate=True, garbage=3)
-        return data
+        return written(self._document)
+
+
+def drawn_apart(width: float, height: float, draw: Callable[[Area], None]) -> bytes:
+    """A drawing as a PNG, ``width`` × ``height`` points large."""
+    import pymupdf
+
+    with pymupdf.Document() as document:  # type: ignore[no-untyped-call]
+        canvas = Canvas(document, width, height)
+        draw(Area(canvas, 0.0, 0.0, width, height))
+        canvas.finish()
+        picture: bytes = document[0].get_pixmap(dpi=_PICTURE_DPI).tobytes("png")
+    return picture
+
+
+def written(document: Any) -> bytes:
+    """The bytes of a PyMuPDF document, without anything of the hour in them."""
+    data: bytes = document.tobytes(no_new_id=True, deflate=True, garbage=3)
+    return data
