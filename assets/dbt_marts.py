@@ -45,7 +45,8 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: S
             if context.is_subset:
                 # What is published holds every model, not those alone that this run was asked for.
                 asked_for = [key.to_user_string() for key in context.selected_asset_keys]
-                dbt.cli(["run", "--exclude", " ".join(asked_for)]).wait()
+                without_tests = ["--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
+                dbt.cli(["build", *without_tests, "--exclude", " ".join(asked_for)]).wait()
         publish(copy, bench.settings.storage)
 
 

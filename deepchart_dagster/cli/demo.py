@@ -112,7 +112,7 @@ def _leaderboard(bench: Workbench, outcome: PipelineOutcome) -> list[Leaderboard
 
 
 def _text(bench: Workbench, outcome: PipelineOutcome, seconds: object, rows: list[LeaderboardRow]) -> str:
-    from deepchart_dagster.metrics.leaderboard import format_leaderboard
+    from deepchart_dagster.metrics.leaderboard_text import format_leaderboard
 
     reused = sum(row.n_reused for row in outcome.rows)
     done = (

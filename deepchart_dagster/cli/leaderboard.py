@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+from pydantic import JsonValue
 
 from deepchart_dagster.cli.common import common_options, emit, settings_for
+
+if TYPE_CHECKING:
+    from deepchart_dagster.metrics.leaderboard import LeaderboardRow
+    from deepchart_dagster.metrics.published import Published
 
 
 @click.command("leaderboard", short_help="ER, F1_src, F1_der and VAS per model and split.")
 @click.option("--benchmark", help="This benchmark only.")
+@click.option("--compare", type=click.Choice(["paper"]), help="Set each cell beside the paper's figure.")
 @common_options
-def command(benchmark: str | None, storage: str | None, as_json: bool) -> None:
+def command(benchmark: str | None, compare: str | None, storage: str | None, as_json: bool) -> None:
     """ER, F1_src, F1_der and VAS per model and split, with n and 95 % intervals; scripted models are marked.
 
-    \b
-    Example: deepchart leaderboard --json
-    """
-    from deepchart_dagster.metrics.leaderboard import format_leaderboard, read_leaderboard
+    Models are compared with the paper's by the name that models.yaml gives them.
 
-    rows = read_leaderboard(settings_for(storage).storage, benchmark)
-    emit(as_json, [row.as_json() for row in rows], format_leaderboard(rows))
+    \b
+    Example: deepchart leaderboard --compare paper
+    """
+    from deepchart_dagster.metrics.leaderboard import read_leaderboard
+    from deepchart_dagster.metrics.leaderboard_text import format_leaderboard
+    from deepchart_dagster.metrics.published import read_published
+
+    root = settings_for(storage).storage
+    rows = read_leaderboard(root, benchmark)
+    published = read_published(root, benchmark, compare=compare == "paper")
+    emit(as_json, [_row_json(row, published) for row in rows], format_leaderboard(rows, published))
+
+
+def _row_json(row: LeaderboardRow, published: Published) -> dict[str, JsonValue]:
+    """The row, ``mixed`` (metric -> instances on which models were measured differently) and the paper's figures."""
+    from deepchart_dagster.metrics.leaderboard import METRICS
+    from deepchart_dagster.metrics.published import CellPlace
+
+    record = row.as_json()
+    here = (row.benchmark, row.split)
+    record["mixed"] = {one.metric: one.n_mixed for one in published.mixtures if (one.benchmark, one.split) == here}
+    if published.paper is not None:
+        cells = {metric: published.cell(CellPlace(row.benchmark, row.model, row.split, metric)) for metric in METRICS}
+        record["paper"] = {metric: cell.as_json() for metric, cell in cells.items() if cell} or None
+    return record

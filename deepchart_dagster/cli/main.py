@@ -26,6 +26,7 @@ from deepchart_dagster.errors import DeepChartError, StorageError
 
 _COMMANDS = {
     "backends": "backends",
+    "compare": "compare",
     "contexts": "contexts",
     "demo": "demo",
     "doctor": "doctor",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +22,13 @@ METRICS = ("er", "f1_src", "f1_der", "vas")
 METRIC_NAMES = {"er": "ER", "f1_src": "F1_src", "f1_der": "F1_der", "vas": "VAS"}
 # The paper's table prints models in this order of families; others follow in order of name.
 FAMILIES = ("proprietary", "open-weight", "additional", "other", "scripted")
+# The paper's tables, by protocol.
+PROTOCOLS: tuple[tuple[str, tuple[Split, ...]], ...] = (
+    ("Normal context", (Split.FINANCE_NORMAL, Split.ACADEMIC_NORMAL)),
+    ("Long context", (Split.FINANCE_LONG, Split.ACADEMIC_LONG)),
+    ("Ultra-long context", (Split.FINANCE_ULTRA_LONG,)),
+    ("Multimodal reports", (Split.ECOSYSTEM,)),
+)
 _OPEN_ATTEMPTS = 8
 _FIRST_WAIT_S = 0.05
 
@@ -105,7 +110,7 @@ def read_leaderboard(storage: Path, benchmark: str | None = None) -> list[Leader
             )
     except duckdb.CatalogException as error:
         raise UpstreamError(f"{path} has no leaderboard.", remedy=_MATERIALISE) from error
-    return sorted((_row(record, values) for record in rows), key=_order)
+    return sorted((_row(record, values) for record in rows), key=row_order)
 
 
 _MATERIALISE = 'Make one: deepchart demo, or deepchart materialize "predicted_states+" --model M --split S.'
@@ -177,63 +182,12 @@ def _cell(record: dict[str, Any], metric: str, scored: list[float]) -> Cell:
     )
 
 
-def _order(row: LeaderboardRow) -> tuple[object, ...]:
+def row_order(row: LeaderboardRow) -> tuple[object, ...]:
     return (row.benchmark, list(Split).index(row.split), family_rank(row.family), row.family, row.name.lower())
 
 
 def family_rank(family: str) -> int:
     return FAMILIES.index(family) if family in FAMILIES else len(FAMILIES)
-
-
-# The paper's tables, by protocol.
-PROTOCOLS: tuple[tuple[str, tuple[Split, ...]], ...] = (
-    ("Normal context", (Split.FINANCE_NORMAL, Split.ACADEMIC_NORMAL)),
-    ("Long context", (Split.FINANCE_LONG, Split.ACADEMIC_LONG)),
-    ("Ultra-long context", (Split.FINANCE_ULTRA_LONG,)),
-    ("Multimodal reports", (Split.ECOSYSTEM,)),
-)
-_CELL_WIDTH = 19
-
-
-def format_leaderboard(rows: Sequence[LeaderboardRow]) -> str:
-    """The tables as text: per benchmark and protocol a block for each split, models grouped by family.
-
-    A cell is the mean, its 95 % interval, and n of its own where it differs from the row's.
-    """
-    if not rows:
-        return "The leaderboard is empty: no scores have been made yet."
-    width = max(len("model"), *(len(row.label) + 2 for row in rows))
-    lines: list[str] = []
-    for benchmark, group in groupby(sorted(rows, key=_order), key=lambda row: row.benchmark):
-        of_benchmark = list(group)
-        for title, splits in PROTOCOLS:
-            blocks = [line for split in splits for line in _split_block(of_benchmark, split, width)]
-            if blocks:
-                lines += ["", f"{title} · benchmark {benchmark}", *blocks]
-    return "\n".join([*lines[1:], "", *_notes(rows)])
-
-
-def _split_block(rows: Sequence[LeaderboardRow], split: Split, width: int) -> list[str]:
-    of_split = [row for row in rows if row.split is split]
-    if not of_split:
-        return []
-    heads = "".join(METRIC_NAMES[metric].ljust(_CELL_WIDTH) for metric in METRICS)
-    lines = [f"{split.value.ljust(width + 2)}{heads}n", "-" * (width + 2 + _CELL_WIDTH * len(METRICS) + 5)]
-    for family, members in groupby(of_split, key=lambda row: row.family):
-        lines.append(f" {family}")
-        lines += [_line(row, width) for row in members]
-    return lines
-
-
-def _line(row: LeaderboardRow, width: int) -> str:
-    cells = "".join(_cell_text(row.cells[metric]).ljust(_CELL_WIDTH) for metric in METRICS)
-    return f"  {row.label.ljust(width)}{cells}{count_text(row)}".rstrip()
-
-
-def _cell_text(cell: Cell) -> str:
-    if cell.value is None or cell.low is None or cell.high is None:
-        return "—"
-    return f"{cell.value:.3f} [{cell.low:.2f}, {cell.high:.2f}]"
 
 
 def count_text(row: LeaderboardRow) -> str:
@@ -243,16 +197,3 @@ def count_text(row: LeaderboardRow) -> str:
     n_error = max(cell.n_error for cell in row.cells.values())
     errors = f", {n_error} in error" if n_error else ""
     return counts["er"] + (f" ({', '.join(others)})" if others else "") + errors
-
-
-def _notes(rows: Sequence[LeaderboardRow]) -> list[str]:
-    notes = ["Means over scored instances, failures counting 0; in brackets the 95 % bootstrap interval."]
-    scripted = [row for row in rows if row.scripted]
-    if scripted:
-        notes.append("Scripted: a program stands in for the model; its numbers test the pipeline and measure no model.")
-    runs = sorted({(row.split.value, row.benchmark, row.selection) for row in rows if row.selection})
-    notes += [f"{split} of {benchmark}: {selection} instances run." for split, benchmark, selection in runs]
-    judges = sorted({f"{row.judge} (scripted)" if row.judge_scripted else row.judge for row in rows if row.judge})
-    if judges:
-        notes.append(f"VAS judged by {', '.join(judges)}.")
-    return notes

@@ -37,6 +37,8 @@ SCORE_ASSETS: dict[str, dict[str, str]] = {
 }
 # Rows of its own (metrics.backend_rows).
 BACKEND_SCORES = "backend_scores"
+# Parts of a score's key that say what it was measured with, not what was measured.
+_MEASURES = ("version", "scorer", "reference", "needs_derived", "rubric", "judge")
 STAGE_OF = {"predicted_states": 1, "rendered_charts": 2}
 _CHART_ASSET = "rendered_charts"
 _CHART_SCORES = ("execution_rate", "visual_accuracy")
@@ -133,6 +135,7 @@ class _Export:
                 "status": _metric_status(result, value),
                 "metric": metric,
                 "metric_version": text_in(result.key_parts.get("version")),
+                "yardstick": _yardstick(result),
                 "value": value,
                 "judge": judge.slug,
                 "judge_scripted": judge.scripted,
@@ -177,6 +180,13 @@ def _value(result: InstanceResult, member: str) -> float | None:
         return None
     value = number_in(result.value.get(member))
     return 0.0 if value is None and result.status is Status.FAILED else value
+
+
+def _yardstick(result: InstanceResult) -> str | None:
+    """Equal where two models were measured alike on an instance. None where a model failed: that is 0 by any."""
+    if result.status is not Status.OK:
+        return None
+    return content_hash({name: result.key_parts[name] for name in _MEASURES if name in result.key_parts})
 
 
 def _metric_status(result: InstanceResult, value: float | None) -> str:

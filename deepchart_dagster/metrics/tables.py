@@ -64,6 +64,7 @@ SCORES = Table(
         *_INSTANCE,
         Column("metric", "VARCHAR", "er, f1_src, precision_src, recall_src, f1_der, …, vas and its aspects."),
         Column("metric_version", "VARCHAR", "Version of the rule that made the value."),
+        Column("yardstick", "VARCHAR", "Hash of rule, reference, rubric and judge; null where any of them gives 0."),
         Column("value", "DOUBLE", "0 to 1; null where the status is error or not_applicable."),
         Column("judge", "VARCHAR", "Slug of the judge; null for metrics that ask none."),
         Column("judge_scripted", "BOOLEAN", "A program stood in for the judge; null for metrics that ask none."),

@@ -58,7 +58,18 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "metrics/backends": (None, "reports", {"backend_scores"}, set()),
     "report": (None, "reports", {"leaderboard", "rendering_backends"}, {"page_written"}),
 }
-DBT_MODELS = {"stg_scores", "stg_executions", "stg_calls", "stg_backends", "leaderboard", "rendering_backends"}
+DBT_MODELS = {
+    "stg_scores",
+    "stg_executions",
+    "stg_calls",
+    "stg_backends",
+    "leaderboard",
+    "rendering_backends",
+    "model_averages",
+    "yardsticks",
+    "paper_comparison",
+    "paper_main_results",
+}
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 import threading
@@ -10,17 +11,30 @@ from typing import Any
 
 import pytest
 
+from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import StorageError, UpstreamError
 from deepchart_dagster.metrics.bootstrap import mean_interval
+from deepchart_dagster.metrics.dbt import build_marts
 from deepchart_dagster.metrics.leaderboard import (
     Cell,
     LeaderboardRow,
-    format_leaderboard,
     open_read_only,
     read_leaderboard,
 )
+from deepchart_dagster.metrics.leaderboard_text import format_leaderboard
+from deepchart_dagster.metrics.published import (
+    Average,
+    CellPlace,
+    Mixture,
+    PaperCell,
+    Published,
+    read_published,
+)
 from deepchart_dagster.metrics.store import build_metrics
+
+DBT_PROJECT = Path(__file__).parents[2] / "dbt_reports"
+JUDGE = {"slug": "scripted-judge", "model": "scripted/judge", "parameters": {}}
 
 
 @pytest.mark.slow
@@ -157,3 +171,99 @@ def test_text_shows_where_n_differs_and_what_is_unscored() -> None:
 
 def test_an_empty_leaderboard_says_so() -> None:
     assert format_leaderboard([]) == "The leaderboard is empty: no scores have been made yet."
+
+
+OURS = [
+    "0.800",
+    "[0.76,",
+    "0.84]",
+    "0.500",
+    "[0.46,",
+    "0.54]",
+    "0.250",
+    "[0.21,",
+    "0.29]",
+    "0.360",
+    "[0.32,",
+    "0.40]",
+    "6/6",
+]
+
+
+def test_text_beside_the_papers_figures() -> None:
+    rows = [a_row("GPT-5.2", Split.FINANCE_NORMAL), a_row("Mine", Split.FINANCE_NORMAL, family="other")]
+    published = Published(
+        averages=(Average("b", Split.FINANCE_NORMAL, False, 2, {"er": 0.8, "vas": None}, {"er": 0.7, "vas": 0.4}, 8),),
+        mixtures=(Mixture("b", Split.FINANCE_NORMAL, "vas", 3, 290),),
+        paper={
+            CellPlace("b", "gpt-5.2", Split.FINANCE_NORMAL, "er"): PaperCell(0.8415, 284, -0.0416),
+            CellPlace("b", "gpt-5.2", Split.FINANCE_NORMAL, "vas"): PaperCell(0.5265, 284, None),
+        },
+    )
+    lines = format_leaderboard(rows, published).splitlines()
+    assert [line.split() for line in lines[4:10]] == [
+        ["GPT-5.2", *OURS],
+        ["paper", "0.842", "(-0.042)", "—", "—", "0.526", "284"],
+        ["other"],
+        ["Mine", *OURS],
+        ["average", "of", "2", "0.800", "—", "—", "—"],
+        ["average", "of", "the", "paper's", "8", "0.700", "—", "—", "0.400"],
+    ]
+    assert any(
+        "on 3 of 290 instances of finance-normal (b) models have VAS by different rules" in line for line in lines
+    )
+    assert any(line.startswith("b is not the paper's benchmark") for line in lines)
+
+
+def test_text_says_where_the_paper_has_no_such_model() -> None:
+    text = format_leaderboard([a_row("Mine", Split.ECOSYSTEM)], Published(paper={}))
+    assert "The paper has none of these models" in text
+
+
+@pytest.mark.slow
+def test_the_papers_figures_by_name_and_split(tree: Any) -> None:
+    tree.models.pop("robot")
+    tree.add_model("m-1", name="GPT-5.2")
+    tree.add_model("robot", name="deepseek-v3.2")
+    tree.export_everything()
+    build_metrics(tree.root)
+    build_marts(tree.root, DBT_PROJECT)
+
+    published = read_published(tree.root, compare=True)
+
+    split = Split.FINANCE_NORMAL
+    assert published.cell(CellPlace("shop", "m-1", split, "er")) == PaperCell(0.8415, 284, pytest.approx(0.5 - 0.8415))
+    assert published.cell(CellPlace("shop", "robot", split, "vas")) == PaperCell(
+        0.2313, 284, pytest.approx(1.0 - 0.2313)
+    )
+    (average,) = published.averages
+    assert (average.n_models, average.paper_n_models) == (2, 8)
+    assert average.values == {"er": 0.75, "f1_src": 0.75, "f1_der": 0.7, "vas": 0.625}
+    # Averages that the paper's text states for Finance-Normal (section 5.2).
+    assert average.paper["vas"] == pytest.approx(0.421, abs=5e-4)
+    assert average.paper["f1_src"] == pytest.approx(0.385, abs=5e-4)
+    assert average.paper["f1_der"] == pytest.approx(0.249, abs=5e-4)
+    assert read_published(tree.root).paper is None
+
+
+def test_the_papers_n_is_the_only_one_that_its_execution_rates_are_counts_of() -> None:
+    with (DBT_PROJECT / "seeds/paper_main_results.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    sizes = {"finance-normal": 290, "finance-long": 290, "academic-normal": 178, "academic-long": 178, "ecosystem": 256}
+    for split, size in sizes.items():
+        rates = [float(row["er"]) for row in rows if row["split"] == split]
+        fits = [n for n in range(40, size + 1) if all(abs(round(er * n) / n - er) <= 0.5001e-4 for er in rates)]
+        assert {int(row["n"]) for row in rows if row["split"] == split} == set(fits)
+    assert {int(row["n"]) for row in rows if row["split"] == "finance-ultra-long"} == {50}
+
+
+@pytest.mark.slow
+def test_models_measured_by_different_rubrics_are_not_silently_set_side_by_side(tree: Any) -> None:
+    visual = Outcome(value={"vas": 1.0, "n_yes": 1, "judge": "scripted-judge"})
+    uids = ("shop/1", "shop/2", "shop/3", "shop/4")
+    tree.write("visual_accuracy", "robot", dict.fromkeys(uids, visual), judge=JUDGE, rubric="another")
+    tree.export_everything()
+    build_metrics(tree.root)
+    build_marts(tree.root, DBT_PROJECT)
+    # m-1 is scored by the other rubric on one instance; it failed or is unscored on the rest.
+    assert read_published(tree.root).mixtures == (Mixture("shop", Split.FINANCE_NORMAL, "vas", 1, 4),)

@@ -34,6 +34,7 @@ judged as (
         value,
 
         metric_version,
+        yardstick,
         input_key
 
     from source

@@ -1,0 +1,121 @@
+"""What stands around the rows of the leaderboard: averages over models, the paper's figures, and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.metrics.leaderboard import METRICS, database_path, open_read_only, records
+
+
+class CellPlace(NamedTuple):
+    """A cell of the leaderboard; ``model`` is a slug."""
+
+    benchmark: str
+    model: str
+    split: Split
+    metric: str
+
+
+@dataclass(frozen=True)
+class PaperCell:
+    """What the paper reports, the instances it stands on, and ours less that (None where ours is unscored)."""
+
+    value: float
+    n: int
+    difference: float | None
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean over models of each metric's means (paper, section 5.2), by metric; None where no model has one.
+
+    ``paper`` is the same over the paper's models. Scripted models are averaged apart from others.
+    """
+
+    benchmark: str
+    split: Split
+    scripted: bool
+    n_models: int
+    values: Mapping[str, float | None]
+    paper: Mapping[str, float | None]
+    paper_n_models: int
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return {**asdict(self), "split": self.split.value}
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Instances on which models were measured with different rules, references, rubrics or judges."""
+
+    benchmark: str
+    split: Split
+    metric: str
+    n_mixed: int
+    n_instances: int
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return {**asdict(self), "split": self.split.value}
+
+
+@dataclass(frozen=True)
+class Published:
+    averages: tuple[Average, ...] = ()
+    mixtures: tuple[Mixture, ...] = ()
+    paper: Mapping[CellPlace, PaperCell] | None = None
+
+    def cell(self, place: CellPlace) -> PaperCell | None:
+        return self.paper.get(place) if self.paper else None
+
+
+def read_published(storage: Path, benchmark: str | None = None, *, compare: bool = False) -> Published:
+    """``compare``: with the paper's figures.
+
+    Raises UpstreamError where the marts have not been built, StorageError where the store cannot be read.
+    """
+    with open_read_only(database_path(storage)) as connection:
+
+        def rows_of(mart: str) -> list[dict[str, Any]]:
+            sql = f"from marts.{mart} where ? is null or benchmark = ? order by all"
+            return records(connection, sql, [benchmark, benchmark])
+
+        return Published(
+            averages=tuple(_average(row) for row in rows_of("model_averages")),
+            mixtures=tuple(
+                _mixture(row) for row in rows_of("yardsticks") if row["n_mixed"] and row["metric"] in METRICS
+            ),
+            paper={_place(row): _paper_cell(row) for row in rows_of("paper_comparison")} if compare else None,
+        )
+
+
+def _average(row: dict[str, Any]) -> Average:
+    return Average(
+        benchmark=row["benchmark"],
+        split=Split(row["split"]),
+        scripted=row["scripted"],
+        n_models=row["n_models"],
+        values={metric: row[f"{metric}_value"] for metric in METRICS},
+        paper={metric: row[f"paper_{metric}"] for metric in METRICS},
+        paper_n_models=row["paper_n_models"] or 0,
+    )
+
+
+def _mixture(row: dict[str, Any]) -> Mixture:
+    return Mixture(row["benchmark"], Split(row["split"]), row["metric"], row["n_mixed"], row["n_instances"])
+
+
+def _place(row: dict[str, Any]) -> CellPlace:
+    return CellPlace(row["benchmark"], row["model"], Split(row["split"]), row["metric"])
+
+
+def _paper_cell(row: dict[str, Any]) -> PaperCell:
+    return PaperCell(value=row["paper_value"], n=row["paper_n"], difference=row["difference"])
