@@ -114,10 +114,10 @@ def test_a_filing_shows_three_years_of_income_and_two_of_balances(drawn: dict[st
     assert "$" in cash, "the sign stands apart from its number"
 
 
-def test_six_queries_cover_all_six_splits() -> None:
+def test_queries_cover_all_six_splits() -> None:
     queries = mini_queries()
-    assert Counter(query.domain for query in queries) == dict.fromkeys(Domain, 2)
-    assert Counter(split for query in queries for split in query.splits) == dict.fromkeys(Split, 2)
+    assert Counter(query.domain for query in queries) >= Counter(dict.fromkeys(Domain, 2))
+    assert Counter(split for query in queries for split in query.splits) >= Counter(dict.fromkeys(Split, 2))
     known = {script.document.id: script.document.domain for script in document_scripts()}
     for query in queries:
         assert {known[name] for name in query.document_ids} == {query.domain}

@@ -1,4 +1,4 @@
-"""The built-in mini benchmark: six queries over seven invented PDFs, two queries a domain, all six splits.
+"""The built-in mini benchmark: queries of all three domains and all six splits, over invented PDFs.
 
     queries/<name>/     one query: query.json, stage1.py, stage2.py, data blocks, and recipe.yaml, which tells
                         the scripted models where to look (it is no part of the benchmark that is built)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from statistics import quantiles
 
 from deepchart_dagster.benchmark.mini.canvas import GREY, Align, Color
 from deepchart_dagster.benchmark.mini.typeset import Area
@@ -129,3 +130,53 @@ def scatter_picture(
             area.canvas.dot(place, 2.2, color)
         if joined:
             area.canvas.line(places, color=color, width=1.0)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Five numbers that a box shows, from the smallest to the largest."""
+
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        q1, median, q3 = quantiles(values, n=4, method="inclusive")
+        return cls(min(values), q1, median, q3, max(values))
+
+
+def box_picture(area: Area, axis: Axis, groups: Mapping[str, Spread]) -> None:
+    """One box a group, whiskers to its ends."""
+    plot = _Plot(area, axis)
+    plot.frame()
+    canvas, slot = area.canvas, (plot.right - plot.left) / len(groups)
+    for number, (name, spread) in enumerate(groups.items()):
+        middle, half = plot.left + slot * (number + 0.5), slot * 0.25
+        low, q1, median, q3, high = (plot.level(value) for value in astuple(spread))
+        canvas.line([(middle, low), (middle, high)])
+        canvas.box(middle - half, q3, middle + half, q1, PALETTE[number % len(PALETTE)])
+        for y, width in ((low, half / 2), (median, half), (high, half / 2)):
+            canvas.line([(middle - width, y), (middle + width, y)], width=1.1)
+        plot.write(middle, plot.bottom + 13, name, "center")
+
+
+def interval_picture(area: Area, axis: Axis, rows: Mapping[str, tuple[float, float, float]]) -> None:
+    """A dot between the ends of a line for each row (low, middle, high), along a horizontal axis."""
+    left, right, bottom = area.left + 90, area.right - 20, area.bottom - 26
+    canvas, step = area.canvas, (bottom - area.top) / len(rows)
+
+    def across(value: float) -> float:
+        return left + (value - axis.low) / (axis.high - axis.low) * (right - left)
+
+    for tick in axis.ticks:
+        canvas.line([(across(tick), area.top), (across(tick), bottom)], color=GREY, width=0.2)
+        canvas.text((across(tick), bottom + 10), f"{tick:g}", font=_FONT, size=_SIZE, align="center")
+    canvas.text(((left + right) / 2, bottom + 22), axis.label, font=_FONT, size=_SIZE, align="center")
+    for number, (name, (low, middle, high)) in enumerate(rows.items()):
+        y = area.top + step * (number + 0.5)
+        canvas.line([(across(low), y), (across(high), y)], width=1.0)
+        canvas.dot((across(middle), y), 2.6, PALETTE[0])
+        canvas.text((left - 6, y + 2.5), name, font=_FONT, size=_SIZE, align="right")

@@ -1,4 +1,4 @@
-"""A paper on the roots of barley in dry soil: three lines, three treatments, two figures beside tables."""
+"""A paper on the roots of barley in dry soil: three lines, three treatments, and figures that look alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from statistics import mean, stdev
 
 from deepchart_dagster.benchmark.mini.documents import MiniDocument
 from deepchart_dagster.benchmark.mini.paper import Front, Paper, data_block
-from deepchart_dagster.benchmark.mini.pictures import Axis, Bar, bar_picture, scatter_picture
+from deepchart_dagster.benchmark.mini.pictures import Axis, Bar, Spread, bar_picture, box_picture, scatter_picture
 from deepchart_dagster.benchmark.mini.typeset import Area
 from deepchart_dagster.benchmark.model import Domain
 
@@ -33,6 +33,14 @@ _WATER_CONTENT = (
     ("Complemented line", "Drought + fungus", "78.8", "79.7", "78.1", "80.5", "79.0", "79.3"),
 )
 
+# What Figure S1 shows, printed in the appendix: the shape of the data of Figure 4, of leaves.
+_LEAF_ACID = (
+    ("Well watered", "66.6", "77.9", "71.9", "79.5", "103.3", "77.5", "84.4", "67.7"),
+    ("Fungus alone", "83.1", "91.1", "84.7", "88.6", "86.4", "77.0", "90.2", "78.7"),
+    ("Drought", "221.7", "171.8", "196.8", "182.4", "202.4", "169.8", "203.4", "179.8"),
+    ("Drought + fungus", "150.4", "139.7", "131.6", "116.1", "142.1", "137.1", "156.8", "122.9"),
+)
+
 _ABSTRACT = (
     "Roots that run dry breathe less, and a plant that breathes less takes up less. We asked whether a fungus that "
     "lives in the root cortex can keep respiration going in dry soil, and whether the transporter ABP1 is needed for "
@@ -48,15 +56,16 @@ _INTRODUCTION = (
     "Fungi that live between the cells of the cortex change how roots work. Some of them lead water along their "
     "threads; others loosen the walls through which it has to pass. Reports agree that colonised plants wilt later. "
     "They disagree on the reason, because water content, growth and respiration were measured on different plants.",
-    "ABP1 is a transporter of the inner cortex. It is switched on when the soil dries and when the fungus arrives, "
-    "and plants without it look normal as long as they are watered. That makes it a candidate for the link between "
-    "the two. Here we measure water content and respiration of the same roots, in plants with and without ABP1.",
+    "ABP1 is a transporter of the inner cortex. It is switched on when the soil dries and when the fungus arrives, and "
+    "plants without it look normal as long as they are watered. That makes it a candidate for the link between the "
+    "two. Here we measure water content and respiration of the same roots, in plants with and without ABP1.",
 )
 
 _METHODS = (
     "Seeds of the cultivar Lenta, of the mutant abp1 in the same background and of a complemented line were sterilised "
-    "and germinated on paper. Seedlings of equal length went into tubes with washed sand and a slow nutrient solution, "
-    "one plant a tube. Tubes stood in a growth chamber with sixteen hours of light, in an order drawn by lot.",
+    "and germinated on paper. Seedlings of equal length went into tubes with washed sand and a slow nutrient "
+    "solution, one plant a tube. Tubes stood in a growth chamber with sixteen hours of light, in an order drawn by "
+    "lot.",
     "Well watered plants received water to three quarters of the capacity of the sand. Under drought the water was "
     "held at one quarter from day fourteen on. The fungus was added as spores on day seven; plants without it received "
     "spores that had been boiled. Colonisation was confirmed under the microscope in two root pieces of every plant.",
@@ -64,8 +73,8 @@ _METHODS = (
     "the water content. The other half went into a chamber with an oxygen electrode. Respiration was read over ten "
     "minutes after five minutes of rest, and is given per dry weight.",
     "Six plants were measured in each of the nine groups. Groups are described by the mean and the standard error of "
-    "the mean, which is the sample standard deviation divided by the square root of the number of plants. No plant "
-    "was left out.",
+    "the mean, which is the sample standard deviation divided by the square root of the number of plants. No plant was "
+    "left out.",
 )
 
 _RESULTS_WATER = (
@@ -78,12 +87,19 @@ _RESULTS_WATER = (
 _RESULTS_RESPIRATION = (
     "Respiration fell more steeply than water content (Figure 3). With full water the three lines did not differ. "
     "Under drought the wild type lost nearly half of its respiration and the mutant more than half. With the fungus "
-    "the wild type came close to the watered plants, and so did the complemented line, whereas the mutant stayed "
-    "where the drought had left it.",
+    "the wild type came close to the watered plants, and so did the complemented line, whereas the mutant stayed where "
+    "the drought had left it.",
     "The order of the groups was the same when respiration was related to fresh weight. Variation between plants was "
     "of the same size in all groups, so that the standard errors are similar too.",
-    "Root length, which was measured in a second set of plants, does not explain the difference (Table 3): the "
-    "fungus made roots a little shorter in every line.",
+    "Root length, which was measured in a second set of plants, does not explain the difference (Table 3): the fungus "
+    "made roots a little shorter in every line.",
+)
+
+_RESULTS_ACID = (
+    "Abscisic acid, by which a dry root warns the leaves, was measured in eight further plants of the wild type for "
+    "each of four treatments (Figure 4). It more than doubled under drought. With the fungus it rose by half of that. "
+    "The fungus alone changed little, and one plant under drought had far more than the others.",
+    "Leaves held about twice as much as roots in every treatment, in the same order (Figure S1).",
 )
 
 _DISCUSSION = (
@@ -150,6 +166,9 @@ def draw() -> bytes:
         "of the mean."
     )
     paper.sheet.picture(220, _respiration, caption)
+    paper.sheet.paragraphs(_RESULTS_ACID)
+    caption = "Figure 4. Abscisic acid of roots by treatment. Whiskers reach from the smallest to the largest of eight."
+    paper.sheet.picture(210, _acid, caption)
     paper.table("Table 3. Root length in metres, means of four plants.", ("Line", *_TREATMENTS), (
         ("Wild type", "14.2", "16.9", "15.8"),
         ("abp1 mutant", "13.9", "16.2", "15.5"),
@@ -158,6 +177,8 @@ def draw() -> bytes:
     paper.section("4 Discussion", *_DISCUSSION, new_page=True)
     paper.section("Data availability", "The measurements behind all figures are printed here or kept by the authors.")
     paper.section("Appendix. Controls", *_CONTROLS, new_page=True)
+    paper.table("Data for Figure S1. Abscisic acid of leaves, ng per g fresh weight.",
+                ("Treatment", *(f"Plant {number}" for number in range(1, 9))), _LEAF_ACID)  # fmt: skip
     paper.references(*_REFERENCES)
     return paper.pdf()
 
@@ -185,6 +206,12 @@ def _water_content(area: Area) -> None:
 def _respiration(area: Area) -> None:
     axis = Axis("nmol O2 per mg and minute", 0, 10, 2)
     _bars(area, axis, data_block("academic-barley-roots/figure-3.md"))
+
+
+def _acid(area: Area) -> None:
+    rows = data_block("academic-barley-abscisic/figure-4.md")
+    groups = {treatment: Spread.of(list(map(float, plants))) for treatment, _, *plants in rows}
+    box_picture(area, Axis("ng per g", 20, 140, 20), groups)
 
 
 def _bars(area: Area, axis: Axis, rows: list[list[str]]) -> None:

@@ -1,7 +1,8 @@
-"""A paper on lichens on roofs: growth and humidity on two sides of a roof, two figures beside tables."""
+"""A paper on lichens on roofs: growth and humidity on two sides of a roof, and the hours of dew."""
 
 from __future__ import annotations
 
+from deepchart_dagster.benchmark.mini.diagrams import wheel_picture
 from deepchart_dagster.benchmark.mini.documents import MiniDocument
 from deepchart_dagster.benchmark.mini.paper import Front, Paper, data_block
 from deepchart_dagster.benchmark.mini.pictures import Axis, Bar, bar_picture, scatter_picture
@@ -81,6 +82,20 @@ _RESULTS_WALLS = (
     "Other species on the roof were too few for a fit of their own. Their mean growth is listed in Table 3.",
 )
 
+# The same months on the walls: Table 4, beside the data of Figure 4.
+_WALL_DEW = (
+    ("Winter", "151", "148"),
+    ("Spring", "262", "287"),
+    ("Summer", "301", "274"),
+    ("Autumn", "388", "379"),
+)
+
+_RESULTS_DEW = (
+    "Dew was counted apart from rain, by a grid of wires on one tile that closes when a film of water lies on it "
+    "(Figure 4). Nights are long enough for dew from August on, and still warm enough until October, which brought the "
+    "most of both years. In winter the air holds too little. Walls had less in every season (Table 4).",
+)
+
 _DISCUSSION = (
     "The north side grows faster because it is moister. What remains when humidity has been taken into account is a "
     "constant difference of about one millimetre a year, which we ascribe to the sun. The relation itself is the same "
@@ -148,6 +163,9 @@ def draw() -> bytes:
         ("Orange star", "7", "1.37"),
         ("Green leaf", "3", "3.05"),
     ))  # fmt: skip
+    paper.sheet.paragraphs(_RESULTS_DEW)
+    paper.sheet.picture(230, _dew, "Figure 4. Hours of dew on the roof by month, mean of two years, clockwise.")
+    paper.table("Table 4. Hours of dew on the walls.", ("Season", "First year (h)", "Second year (h)"), _WALL_DEW)
     paper.section("4 Discussion", *_DISCUSSION, new_page=True)
     paper.section("Data availability", "Pictures and sensor records are kept by the authors.")
     paper.section("Appendix. Controls", *_CONTROLS, new_page=True)
@@ -160,6 +178,11 @@ def _months(area: Area) -> None:
     names = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
     groups = {name: [Bar(value)] for name, value in zip(names, humidity, strict=True)}
     bar_picture(area, Axis("Relative humidity, %", 0, 100, 20), groups, ("Roof",))
+
+
+def _dew(area: Area) -> None:
+    rows = data_block("academic-lichen-dew/figure-4.md")
+    wheel_picture(area, {month: (float(first) + float(second)) / 2 for month, _, first, second in rows}, high=220)
 
 
 def _roof(area: Area) -> None:
