@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 
 from pydantic import JsonValue
 
@@ -199,14 +200,25 @@ def reusable(store: ArtifactStore, step: Step, work: Work) -> InstanceResult | N
         stored = store.read(step.asset, step.scope, work.uid)
     except StorageError:
         return None  # a damaged result is made again
-    if stored is None or stored.is_error or stored.input_key != work.key.digest:
-        return None
-    folder = store.folder(step.asset, step.scope, work.uid)
-    complete = all(
-        (folder / name).is_file() and (folder / name).stat().st_size == file.bytes
-        for name, file in stored.files.items()
-    )
-    return stored if complete else None
+    return stored if stored is not None and stands(store, work, stored) else None
+
+
+def stands(store: ArtifactStore, work: Work, stored: InstanceResult) -> bool:
+    """Whether ``stored``, the result of this instance, is what a run would leave: same key, no error, files there."""
+    if work.blocked is not None or work.again is not None:
+        return False
+    if stored.is_error or stored.input_key != work.key.digest:
+        return False
+    folder = store.folder(stored.asset, stored.scope, stored.uid)
+    return all(_has_size(folder / name, file.bytes) for name, file in stored.files.items())
+
+
+def _has_size(path: Path, size: int) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return S_ISREG(found.st_mode) and found.st_size == size
 
 
 async def _compute(store: ArtifactStore, step: Step, work: Work) -> InstanceResult:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import click
 
 from deepchart_dagster.benchmark.model import Split
@@ -15,8 +17,8 @@ from deepchart_dagster.llm.in_flight import calls_in_flight
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
 @common_options
 def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool) -> None:
-    """Model × split × stage: fresh, stale, missing, partial, failed, error counts, and model calls in flight, of which
-    the oldest is named. Reads files only.
+    """Model × split × stage: fresh, stale, missing, partial, failed, orphaned, error counts, age of the newest result,
+    and model calls in flight, of which the oldest is named. Reads files only.
 
     \b
     Example: deepchart status --model oracle --split finance-normal
@@ -44,10 +46,23 @@ def _untouched(cells: list[Cell]) -> list[str]:
 
 def _table(cells: list[Cell]) -> str:
     shown = [cell for cell in cells if cell.state.value != "not_applicable"]
-    lines = [f"{'asset':20} {'partition':40} {'state':10} done   failed error"]
+    now = datetime.now(UTC)
+    lines = [f"{'asset':20} {'partition':40} {'state':10} done   failed error  age"]
     for cell in shown:
         lines.append(
             f"{cell.key.asset:20} {cell.key!s:40} {cell.state.value:10} "
-            f"{cell.n_done:>3}/{cell.n_total:<4}{cell.n_failed:>5}{cell.n_error:>6}  {'; '.join(cell.because)}".rstrip()
+            f"{cell.n_done:>3}/{cell.n_total:<4}{cell.n_failed:>5}{cell.n_error:>6}  {_age(cell.newest, now):>4}"
+            f"  {'; '.join(cell.because)}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _age(moment: str | None, now: datetime) -> str:
+    """Of the newest result, in its largest unit: 40s, 12m, 5h, 3d."""
+    if moment is None:
+        return "-"
+    seconds = max(0.0, (now - datetime.fromisoformat(moment)).total_seconds())
+    for size, letter in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size:.0f}{letter}"
+    return f"{seconds:.0f}s"

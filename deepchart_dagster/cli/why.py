@@ -1,8 +1,9 @@
-"""``deepchart why``: which input changed, from what to what."""
+"""``deepchart why``: which input changed, from what to what; of an instance, the way from leaderboard to PDF page."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
@@ -12,7 +13,9 @@ from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node
 from deepchart_dagster.lineage.status import behind
+from deepchart_dagster.lineage.trace import Hop, ValuePlace, hops, leaderboard_cells, value_places
 from deepchart_dagster.lineage.why import Explanation, explain
+from deepchart_dagster.metrics.leaderboard import Cell
 
 _SHOWN = 120
 
@@ -23,7 +26,7 @@ _SHOWN = 120
 @click.option("--split", type=click.Choice([split.value for split in Split]))
 @click.option("--document", help="For assets by document.")
 @click.option("--backend", type=click.Choice([backend.value for backend in Backend]), help="For the backend study.")
-@click.option("--instance", "uid", metavar="UID", help="This instance only.")
+@click.option("--instance", "uid", metavar="UID", help="This instance only, with its way back to the PDFs' pages.")
 @common_options
 def command(
     asset: str,
@@ -35,23 +38,31 @@ def command(
     storage: str | None,
     as_json: bool,
 ) -> None:
-    """Say for each instance of a partition whether it is fresh, and if not, what changed.
+    """Say for each instance of a partition whether it is fresh, and if not, what changed: which document, prompt,
+    parameter, library or code version, from what to what. With --instance, show every result on its way from the
+    leaderboard to the pages of the PDFs, and where the values that it is scored against stand.
 
     \b
     Example: deepchart why predicted_states --model oracle --split finance-normal
+             deepchart why source_fidelity --model oracle --split academic-normal --instance mini/academic-barley-roots
     """
     key = _key(asset, model, split, document, backend)
     with workbench(storage) as bench:
         explanations = explain(bench, key, uid)
+        if uid and not explanations:
+            raise UsageError(f"{asset} {key}: there is no instance {uid}.", remedy="deepchart status lists partitions.")
         upstream = behind(bench, key) if explanations and all(item.fresh for item in explanations) else ()
-    if uid and not explanations:
-        raise UsageError(f"{asset} {key}: there is no instance {uid}.", remedy="deepchart status lists partitions.")
+        path = hops(bench, key, uid) if uid else []
+        cells = leaderboard_cells(bench, key) if uid else {}
+        values = value_places(bench, key, uid) if uid else []
     through = [f"but {one}: making that may change what is read here" for one in upstream]
-    emit(
-        as_json,
-        {"instances": [asdict(item) for item in explanations], "behind": list(upstream)},
-        "\n".join([_text(explanations), *through]),
-    )
+    found: dict[str, object] = {"instances": [asdict(item) for item in explanations], "behind": list(upstream)}
+    if uid:
+        found["leaderboard"] = {name: cell.as_json() for name, cell in cells.items()}
+        found["path"] = [hop.as_json() for hop in path]
+        found["values"] = [value.as_json() for value in values]
+    way = "\n".join(_way(cells, path, values)) if uid else ""
+    emit(as_json, found, "\n".join(filter(None, [_text(explanations), *through, way])))
 
 
 def _key(asset: str, model: str | None, split: str | None, document: str | None, backend: str | None) -> PartitionKey:
@@ -82,8 +93,51 @@ def _key(asset: str, model: str | None, split: str | None, document: str | None,
 def _text(explanations: list[Explanation]) -> str:
     lines: list[str] = []
     for item in explanations:
-        lines.append(f"{item.uid}: {item.reason}")
-        for change in item.changes:
-            old, new = (json.dumps(side, ensure_ascii=False)[:_SHOWN] for side in (change.old, change.new))
-            lines.append(f"    {change.part}: {old} -> {new}")
+        lines += [f"{item.uid}: {item.reason}", *_changes(item)]
     return "\n".join(lines) or "The partition has no instances."
+
+
+def _changes(item: Explanation) -> Iterator[str]:
+    for change in item.changes:
+        old, new = (_short(side) for side in (change.old, change.new))
+        yield f"    {change.what} ({change.part}): {old} -> {new}"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _way(cells: dict[str, Cell], path: list[Hop], values: list[ValuePlace]) -> Iterator[str]:
+    """From the leaderboard down to the pages."""
+    for name, cell in cells.items():
+        shown = "none yet" if cell.value is None else f"{cell.value:.4f}"
+        counts = f"{cell.n_scored} of {cell.n_total} scored, {cell.n_failed} failed, {cell.n_error} in error"
+        yield f"leaderboard  {name}: {shown} ({counts})"
+    for hop in path:
+        yield f"{hop.key.asset}  {hop.key}  {_ended(hop)}"
+        yield f"    {hop.folder}"
+        if not hop.explanation.fresh:
+            yield f"    {hop.explanation.reason}"
+            yield from _changes(hop.explanation)
+    for value in values:
+        matched = "not found by the model" if value.predicted is None else f"matched with {value.predicted:.10g}"
+        places = "; ".join(_place(place.document_id, place.page, place.row) for place in value.places)
+        yield f"{value.reference:.10g}  {matched}  {places or 'stands nowhere in the context as it is written'}"
+
+
+def _place(document_id: str, page: int | None, row: str) -> str:
+    where = f"{document_id} page {page}" if page is not None else f"{document_id}, page unknown"
+    return f"{where}: {row[:80]}"
+
+
+def _ended(hop: Hop) -> str:
+    if hop.result is None:
+        return "not made yet"
+    problem = f" ({hop.result.problem.kind})" if hop.result.problem else ""
+    facts = ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in hop.result.value.items()
+        if isinstance(value, int | float | str) and not isinstance(value, bool)
+    )
+    return f"{hop.result.status.value}{problem}, made {hop.result.started_at[:16]}  {facts}".rstrip()

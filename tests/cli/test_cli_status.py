@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from cli_command import deepchart
+
+from deepchart_dagster.cli.status import _age
 
 
 def test_models_that_were_never_run_are_named_in_one_line(sample: Path, storage: Path) -> None:
@@ -32,13 +35,23 @@ def test_why_and_status_agree_on_a_document_whose_title_changed(storage: Path, s
     fresh = "scan: fresh: nothing it depends on has changed\n"
     assert deepchart(*why, environment=asked).out == fresh
     assert deepchart("documents", "set", "scan", "--title", "Chapter II", "--storage", storage).code == 0
-    through = "raw_documents scan is stale"
+    changed = "what is known from where: title, title of the document"
+    through = f"raw_documents scan is stale: {changed}"
     assert deepchart(*why, environment=asked).out == f"{fresh}but {through}: making that may change what is read here\n"
     assert deepchart(*why, "--json", environment=asked).json["behind"] == [through]
     cells = deepchart("status", "--storage", storage, "--json", environment=asked).json["cells"]
     assert [(cell["asset"], cell["state"], cell["because"]) for cell in cells if cell["document"]] == [
-        ("raw_documents", "stale", ["1 of 1 instances have other inputs now, first scan"]),
+        ("raw_documents", "stale", [f"1 of 1 instances have other inputs now ({changed}), first scan"]),
         ("ocr_contexts", "stale", [through]),
     ]
     raw = deepchart("why", "raw_documents", "--document", "scan", "--storage", storage, "--json").json
     assert (raw["instances"][0]["fresh"], raw["behind"]) == (False, [])
+    title = next(change for change in raw["instances"][0]["changes"] if change["part"] == "document.title")
+    assert (title["what"], title["new"]) == ("title of the document", "Chapter II")
+
+
+def test_an_age_is_told_in_its_largest_unit() -> None:
+    now = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+    ages = {"2026-11-30T11:59:20+00:00": "40s", "2026-11-30T11:48:00+00:00": "12m", "2026-11-30T07:00:00+00:00": "5h"}
+    assert {moment: _age(moment, now) for moment in ages} == ages
+    assert (_age("2026-11-27T11:00:00+00:00", now), _age(None, now)) == ("3d", "-")

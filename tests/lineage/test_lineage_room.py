@@ -21,6 +21,7 @@ from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, node
 from deepchart_dagster.lineage.status import Cell, State, read_status
+from deepchart_dagster.lineage.trace import hops, value_places
 from deepchart_dagster.lineage.verify import verify
 from deepchart_dagster.lineage.why import explain
 from deepchart_dagster.settings import load_settings
@@ -77,7 +78,13 @@ def test_another_engine_makes_what_it_reads_stale_and_the_contexts_built_from_it
         cells = _cells(changed)
     stale = ("ocr_contexts", "context_variants", "predicted_states", "source_fidelity")
     assert {name: cells[name].state for name in stale} == dict.fromkeys(stale, State.STALE)
-    assert cells["context_variants"].because == tuple(f"ocr_contexts {paper} is stale" for paper in PAPERS)
+    engines = "drawing of pages, OCR engine, OCR engine rapidocr and 1 more"
+    assert cells["context_variants"].because == tuple(
+        f"ocr_contexts {paper} is stale (1 of 2 instances read that): {engines}" for paper in PAPERS
+    )
+    # Two hops on it is still said through what.
+    states = f"predicted_states {SPLIT}|{MODEL} is stale: through context_variants: through ocr_contexts: {engines}"
+    assert cells["source_fidelity"].because == (states,)
     assert cells["raw_documents"].state is cells["references"].state is State.FRESH
 
 
@@ -95,11 +102,13 @@ def test_a_changed_prompt_makes_states_stale_and_scores_behind_them(
     assert cells["context_variants"].state is State.FRESH
     assert cells["predicted_states"].state is State.STALE
     assert cells["source_fidelity"].state is State.STALE
-    assert "predicted_states" in cells["source_fidelity"].because[0]
     assert len(explanations) == 2
     for explanation in explanations:
         assert [change.part for change in explanation.changes] == ["prompt"]
+        assert explanation.changes[0].what == "prompt"
         assert explanation.changes[0].old != explanation.changes[0].new
+    assert cells["source_fidelity"].because == (f"predicted_states {SPLIT}|{MODEL} is stale: prompt",)
+    assert (cells["source_fidelity"].n_done, cells["source_fidelity"].n_behind) == (2, 2)
 
 
 def test_a_lost_instance_makes_the_partition_partial(bench: Workbench) -> None:
@@ -108,6 +117,33 @@ def test_a_lost_instance_makes_the_partition_partial(bench: Workbench) -> None:
     cell = _cells(bench)["predicted_states"]
     assert (cell.state, cell.n_done, cell.n_total) == (State.PARTIAL, 1, 2)
     assert cell.because == ("1 of 2 instances were never computed",)
+
+
+def test_a_run_that_was_killed_before_it_wrote_its_list_shows_as_partial(bench: Workbench) -> None:
+    manifest = bench.artifacts.partition_path("predicted_states", (SPLIT.value, MODEL), ".jsonl")
+    manifest.write_text(manifest.read_text().splitlines()[0] + "\n")
+    cell = _cells(bench)["predicted_states"]
+    assert (cell.state, cell.n_done, cell.n_total) == (State.PARTIAL, 2, 2)
+    assert cell.because == ("every instance is done, but the run ended before it said so",)
+
+
+def test_the_way_of_an_instance_leads_from_its_score_to_the_page(bench: Workbench) -> None:
+    key = PartitionKey("source_fidelity", split=SPLIT, model=MODEL)
+    way = hops(bench, key, "mini/academic-barley-roots")
+    assert [(hop.key.asset, hop.uid.rpartition("/")[2]) for hop in way] == [
+        ("source_fidelity", "academic-barley-roots"),
+        ("predicted_states", "academic-barley-roots"),
+        ("references", "academic-barley-roots"),
+        ("context_variants", "academic-barley-roots"),
+        ("ocr_contexts", PAPERS[0]),
+        ("raw_documents", PAPERS[0]),
+    ]
+    assert all(hop.explanation.fresh and hop.result and (hop.folder / "result.json").is_file() for hop in way)
+    values = value_places(bench, key, "mini/academic-barley-roots")
+    first = values[0]
+    assert (len(values), first.reference, first.predicted) == (54, 7.84, 7.84)
+    assert (first.places[0].document_id, first.places[0].page) == (PAPERS[0], 5)
+    assert "Wild type" in first.places[0].row
 
 
 def test_prices_and_pace_change_nothing(bench: Workbench, tmp_path: Path) -> None:
