@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +221,7 @@ class Crew:
         with self._changed:
             self._cpu_s += float(answer["cpu"])
             self._n_read += 1
-        reading = READING.validate_python({**answer["reading"], "tried": job.tried})
+        reading = replace(READING.validate_json(answer["reading"]), tried=job.tried)
         if reading.error is None:
             self._deliver(reading)
         else:
@@ -248,7 +248,6 @@ class Crew:
                 return
             self._last = time.monotonic()
             self.on_page(reading)
-            self._changed.notify_all()
 
 
 @dataclass

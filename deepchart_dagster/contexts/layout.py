@@ -21,7 +21,7 @@ from deepchart_dagster.contexts.headers import (
     value_area,
 )
 from deepchart_dagster.contexts.tables import build_table
-from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, rows_of, with_columns
+from deepchart_dagster.contexts.words import Row, Word, clean_words, group_rows, numbers_in, row_of, with_columns
 
 # Of everything between an engine's words and a context's lines: tables, levelling and joining too.
 LAYOUT_VERSION = 7
@@ -75,10 +75,16 @@ def lay_out(words: Sequence[Word], width: float) -> list[PageLine]:
     ``width`` is that of the page in points.
     """
     cleaned = clean_words(words)
+    upright = group_rows([word for word in cleaned if not word.turn])
+    return lay_out_rows(upright, [word for word in cleaned if word.turn], width)
+
+
+def lay_out_rows(upright: list[list[Word]], turned: Sequence[Word], width: float) -> list[PageLine]:
+    """Like lay_out, of words that are clean and grouped into rows (contexts.words) already."""
     lines: list[PageLine] = []
-    for group in _reading_order([word for word in cleaned if not word.turn], width):
-        lines += _lines_of(rows_of(group))
-    return lines + _turned_lines([word for word in cleaned if word.turn])
+    for rows in _reading_order(upright, width):
+        lines += _lines_of([row_of(words) for words in rows])
+    return lines + _turned_lines(turned)
 
 
 def _turned_lines(words: Sequence[Word]) -> list[PageLine]:
@@ -418,12 +424,11 @@ def _join(text: str, more: str, known: set[str]) -> str:
 # Two columns of prose
 
 
-def _reading_order(words: list[Word], width: float) -> list[list[Word]]:
-    """Groups of words to be read one after another: bands over the whole width, and columns between them."""
-    rows = group_rows(words)
+def _reading_order(rows: list[list[Word]], width: float) -> list[list[list[Word]]]:
+    """Rows in groups to be read one after another: bands over the whole width, and columns between them."""
     gutter = _gutter(rows, width)
     if gutter is None:
-        return [words] if words else []
+        return [rows]
     groups: list[list[Word]] = [[]]
     left: list[Word] = []
     right: list[Word] = []
@@ -435,7 +440,7 @@ def _reading_order(words: list[Word], width: float) -> list[list[Word]]:
         else:
             left += [word for word in row if word.x1 <= gutter]
             right += [word for word in row if word.x1 > gutter]
-    return [group for group in [*groups, left, right] if group]
+    return [group_rows(group) for group in [*groups, left, right] if group]
 
 
 def _gutter(rows: list[list[Word]], width: float) -> float | None:

@@ -9,7 +9,7 @@ from deepchart_dagster.contexts.words import Word
 
 # Of a word's height: what lies nearer covers it.
 _SHIFT = 0.15
-# Words are looked for in fields of 64 × 16 points (shifts of whole numbers: this is done for every word there is).
+# Words are looked for in fields of 64 × 16 points.
 _ACROSS, _DOWN = 6, 4
 
 _Field: TypeAlias = tuple[str, int, int]
@@ -17,6 +17,8 @@ _Field: TypeAlias = tuple[str, int, int]
 
 def without_overprint(words: Sequence[Word]) -> list[Word]:
     """``words`` in their order, without those that repeat an earlier one in the same place."""
+    if not _any_near_its_like(words):
+        return list(words)
     kept: list[Word] = []
     placed: dict[_Field, list[tuple[float, float]]] = {}
     for word in words:
@@ -30,6 +32,25 @@ def without_overprint(words: Sequence[Word]) -> list[Word]:
             kept.append(word)
             placed.setdefault((word.text, int(x) >> _ACROSS, int(y) >> _DOWN), []).append((x, y))
     return kept
+
+
+def _any_near_its_like(words: Sequence[Word]) -> bool:
+    """Whether any word can be one printed over another: most pages have none, and this is soon said."""
+    alike: dict[str, list[tuple[float, float]]] = {}
+    for word in words:
+        alike.setdefault(word.text, []).append((word.y0, word.x0))
+    reach = _SHIFT * max((word.y1 - word.y0 for word in words), default=0.0)
+    return any(_any_near(sorted(places), reach) for places in alike.values() if len(places) > 1)
+
+
+def _any_near(places: Sequence[tuple[float, float]], reach: float) -> bool:
+    """``places`` are (y, x) from top to bottom."""
+    for at, (y, x) in enumerate(places, 1):
+        while at < len(places) and places[at][0] - y <= reach:
+            if abs(places[at][1] - x) <= reach:
+                return True
+            at += 1
+    return False
 
 
 def _fields(text: str, x: float, y: float, shift: float) -> Sequence[_Field]:

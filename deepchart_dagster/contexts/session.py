@@ -3,10 +3,12 @@
 The parent asks with {"page": n, "without": [engine…], "down": {engine: reason}}: engines that failed on the page
 before, and those that failed another page because they could not be had, which are not asked again. Answers:
 
-    {"at": engine}                        the engine that is about to work; a crash after it is that engine's
-    {"reading": PageReading, "cpu": s, "unavailable": bool}
-                                          the page, read, blank or in error; s: processor seconds; unavailable: the
-                                          engine could not be had, which is no fault of the page
+    {"at": engine}                        the engine that is about to work, where it is another one than was said
+                                          before (text-layer, until anything is said); a crash after it is its own
+    {"reading": text, "cpu": s, "unavailable": bool}
+                                          the page, read, blank or in error, as JSON of its own (readings.READING);
+                                          s: processor seconds; unavailable: the engine could not be had, which is no
+                                          fault of the page
     {"none_left": reason}                 no engine is left for the page
 """
 
@@ -28,14 +30,15 @@ from deepchart_dagster.contexts.engines import (
     UnreadablePageError,
     choose_reader,
 )
+from deepchart_dagster.contexts.engines.text_layer import text_of
 from deepchart_dagster.contexts.figures import figure_regions, lay_out_with_figures
-from deepchart_dagster.contexts.layout import PageLine, lay_out
+from deepchart_dagster.contexts.layout import PageLine, lay_out_rows
 from deepchart_dagster.contexts.leveling import leveled, skew, tilted
 from deepchart_dagster.contexts.markup import as_text
 from deepchart_dagster.contexts.overprint import without_overprint
 from deepchart_dagster.contexts.pdf import PdfDocument, PdfPage, displayed, in_words, load_mupdf
 from deepchart_dagster.contexts.readings import READING, PageReading
-from deepchart_dagster.contexts.words import Word, clean_words, numbers_in, rows_of
+from deepchart_dagster.contexts.words import Word, clean_words, group_rows, joined_signs, numbers_in
 
 _TOP_SHARE = 0.5
 _TOP_ROWS = 16
@@ -69,22 +72,26 @@ class ReadingSession:
             return
         attempt = _Attempt(number, reader.name)
         unavailable = False
+        said: str = TEXT_LAYER
         try:
             _refuse_lost_page(self.pdf, number)
             with displayed(self.pdf, number) as page:
-                yield {"at": attempt.engine}  # looking at a page can end a process as well
+                if reader.name != said:  # looking at a page can end a process as well
+                    said = reader.name
+                    yield {"at": said}
                 _forget_warnings(number)
                 engine = reader.route(page)
                 attempt.engine = engine.name
                 if reason := down.get(engine.name):
                     raise EngineUnavailableError(reason)
-                yield {"at": attempt.engine}
+                if engine.name != said:
+                    yield {"at": engine.name}
                 reading = self._reading(page, attempt, engine)
         except Exception as error:  # noqa: BLE001 - whatever a library raises for a page is that page's error
             reading = attempt.error(in_words(error))
             unavailable = isinstance(error, EngineUnavailableError)
         yield {
-            "reading": READING.dump_python(reading, mode="json"),
+            "reading": READING.dump_json(reading).decode(),
             "cpu": time.process_time() - attempt.begun_cpu,
             "unavailable": unavailable,
         }
@@ -105,8 +112,9 @@ class ReadingSession:
                 words = with_digits_in_order(without_overprint(words))
             slope = 0.0 if engine.name == TEXT_LAYER else skew(words)
             words = leveled(words, slope)
-            lines = [_marked_up(line) for line in tilted(self._laid_out(page, words), slope)]
-            top_rows = _top_rows(words, _TOP_SHARE * page.rect.height)
+            rows = group_rows([word for word in words if not word.turn])
+            lines = [_marked_up(line) for line in tilted(self._laid_out(page, words, rows), slope)]
+            top_rows = _top_rows(rows, _TOP_SHARE * page.rect.height)
         damage = _damage()
         if damage and not any(character.isalnum() for line in lines for character in line.markdown):
             # It looks blank, or like a black square, only because MuPDF could not read its content.
@@ -121,10 +129,11 @@ class ReadingSession:
             damage=damage,
         )
 
-    def _laid_out(self, page: PdfPage, words: list[Word]) -> list[PageLine]:
+    def _laid_out(self, page: PdfPage, words: list[Word], rows: list[list[Word]]) -> list[PageLine]:
+        """``rows`` are the upright ones of ``words``."""
         if self.figures:
             return lay_out_with_figures(words, page.rect.width, figure_regions(page))
-        return lay_out(words, page.rect.width)
+        return lay_out_rows(rows, [word for word in words if word.turn], page.rect.width)
 
 
 @dataclass
@@ -149,9 +158,9 @@ def _marked_up(line: PageLine) -> PageLine:
     return line if line.is_table else replace(line, markdown=as_text(line.markdown))
 
 
-def _top_rows(words: list[Word], half: float) -> tuple[str, ...]:
-    top = [word for word in words if word.middle < half]
-    return tuple(row.text for row in rows_of(top, _TOP_ROWS))
+def _top_rows(rows: list[list[Word]], half: float) -> tuple[str, ...]:
+    top = [row for row in rows[:_TOP_ROWS] if row[0].middle < half]
+    return tuple(" ".join(word.text for word in joined_signs(row)) for row in top)
 
 
 def _top_lines(lines: list[PageLine], half: float) -> tuple[str, ...]:
@@ -180,5 +189,5 @@ def _damage() -> str | None:
 
 def _text_layer_numbers(page: PdfPage) -> tuple[str, ...] | None:
     """Numbers of the page's own text, in the order in which it holds them; None where it holds no text."""
-    words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in page.get_text("words")]
+    words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in text_of(page).extractWORDS()]
     return tuple(number for word in words for number in numbers_in(word.text)) if words else None

@@ -166,11 +166,6 @@ def clean_words(words: Iterable[Word]) -> list[Word]:
     return cleaned
 
 
-def rows_of(words: Sequence[Word], most: int | None = None) -> list[Row]:
-    """Rows from top to bottom (``most``: only the first of them), signs joined to their numbers."""
-    return [_row(group) for group in group_rows(words)[:most]]
-
-
 def group_rows(words: Sequence[Word]) -> list[list[Word]]:
     """Words of one line together, left to right: their middles are within half a height of the row's."""
     groups: list[list[Word]] = []
@@ -191,12 +186,13 @@ def group_rows(words: Sequence[Word]) -> list[list[Word]]:
     return [sorted(groups[at], key=lambda word: word.x0) for at in order]
 
 
-def _row(words: list[Word]) -> Row:
-    joined = tuple(_join_signs(words))
+def row_of(words: Sequence[Word]) -> Row:
+    """The row of words that group_rows has put together, signs joined to their numbers."""
+    joined = tuple(joined_signs(words))
     return Row(words=joined, segments=_segments(joined))
 
 
-def _join_signs(words: list[Word]) -> list[Word]:
+def joined_signs(words: Sequence[Word]) -> list[Word]:
     """``$ 23,646`` -> ``$23,646``; ``(`` ``334`` ``)`` -> ``(334)``; ``16.2`` ``%`` -> ``16.2%``."""
     joined: list[Word] = []
     for word in words:

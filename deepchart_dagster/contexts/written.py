@@ -125,10 +125,14 @@ _NIL_NUMBER = WrittenNumber("—", "—", 0, 0, 0.0, 0, 0, percent=False, scale=
 
 @dataclass(frozen=True)
 class Found:
-    """A number of a text that can be a value of a reference, and ``how``: "as written", "in millions", …"""
+    """A number of a text that can be a value of a reference, and ``how``: "as written", "in millions", …
+
+    ``text`` is the position of its text among those of the index; None for a dash, which stands in any of them.
+    """
 
     number: WrittenNumber
     how: str
+    text: int | None = None
 
 
 class NumberIndex:
@@ -139,7 +143,9 @@ class NumberIndex:
         self.scales: frozenset[float] = frozenset()
         self.states_percent = False
         self.has_nil = False
+        self._first: list[int] = []  # of each text: position of its first number
         for text in texts:
+            self._first.append(len(self.numbers))
             self.numbers += written_numbers(text)
             self.scales |= stated_scales(text)
             self.has_nil = self.has_nil or _NIL.search(text) is not None
@@ -163,14 +169,18 @@ class NumberIndex:
             return Found(_NIL_NUMBER, "as a dash")
         for how, size in self._sought(abs(value)):
             near = self._near(size, RELATIVE_TOLERANCE * size)
-            best = next((number for number in near if _fits(number, how)), None)
+            best = next((at for at in near if _fits(self.numbers[at], how)), None)
             if best is not None:
-                return Found(best, how if _same_sign(best.value, value) else f"{how}, other sign")
+                same = _same_sign(self.numbers[best].value, value)
+                return self._found(best, how if same else f"{how}, other sign")
         for how, size in self._sought(abs(value)):
-            for number in self._near(size, 0.5 * 10 ** -_least_decimals(size)):
-                if _fits(number, how) and _is_rounding(number, size):
-                    return Found(number, f"{how}, rounded")
+            for at in self._near(size, 0.5 * 10 ** -_least_decimals(size)):
+                if _fits(self.numbers[at], how) and _is_rounding(self.numbers[at], size):
+                    return self._found(at, f"{how}, rounded")
         return None
+
+    def _found(self, at: int, how: str) -> Found:
+        return Found(self.numbers[at], how, bisect_right(self._first, at) - 1)
 
     def _sought(self, size: float) -> Iterator[tuple[str, float]]:
         """How a value may be written, and what is to be found then."""
@@ -183,9 +193,9 @@ class NumberIndex:
             yield "percent", size * 100
             yield "percent", size / 100
 
-    def _near(self, size: float, reach: float) -> list[WrittenNumber]:
+    def _near(self, size: float, reach: float) -> list[int]:
         first, last = bisect_left(self._sizes, size - reach), bisect_right(self._sizes, size + reach)
-        return [self.numbers[at] for _, at in self._by_size[first:last]]
+        return [at for _, at in self._by_size[first:last]]
 
 
 _NAMES = {1e3: "thousands", 1e6: "millions", 1e9: "billions", 1e12: "trillions"}

@@ -91,9 +91,10 @@ def test_a_child_is_replaced_when_it_has_read_its_pages(tmp_path: Path) -> None:
 
 
 @needs_proc
-def test_a_small_document_pays_for_one_child_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["text-layer", "auto"])
+def test_a_small_document_pays_for_one_child_only(tmp_path: Path, engine: str) -> None:
     seen: set[int] = set()
-    reader = PdfReader(numbered(tmp_path / "a.pdf", 40), "text-layer", options=ReadingOptions(workers=4))
+    reader = PdfReader(numbered(tmp_path / "a.pdf", 40), engine, options=ReadingOptions(workers=4))
     reader.read_each(range(1, 41), lambda _: seen.update(children()))
     assert len(seen) == 1
 

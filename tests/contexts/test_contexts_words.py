@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepchart_dagster.contexts.words import Word, clean_words, is_value, numbers_in, rows_of
+from deepchart_dagster.contexts.words import Word, clean_words, group_rows, is_value, numbers_in, row_of
 
 
 def word(text: str, x0: float, y: float = 100, x1: float | None = None) -> Word:
@@ -46,7 +46,7 @@ def test_what_is_no_value(text: str) -> None:
 
 def test_signs_that_stand_apart_are_joined_to_their_number() -> None:
 
-    row = rows_of(
+    row = row_of(
         [
             word("Net", 10),
             word("loss", 28),
@@ -57,7 +57,7 @@ def test_signs_that_stand_apart_are_joined_to_their_number() -> None:
             word("16.2", 300),
             word("%", 325),
         ]
-    )[0]
+    )
     assert [segment.text for segment in row.segments] == ["Net loss", "$(334)", "16.2%"]
     assert row.segments[1].x0 == 244  # the box is the number's own
 
@@ -70,18 +70,18 @@ def test_no_break_spaces_are_blanks_and_a_box_of_two_values_is_divided() -> None
 
 
 def test_neighbouring_values_are_cells_and_words_are_a_phrase() -> None:
-    row = rows_of([word("Total", 10), word("assets", 38), word("(334)", 200), word("258", 232)])[0]
+    row = row_of([word("Total", 10), word("assets", 38), word("(334)", 200), word("258", 232)])
     assert [segment.text for segment in row.segments] == ["Total assets", "(334)", "258"]
 
 
 def test_a_bullet_belongs_to_its_text() -> None:
-    row = rows_of([word("•", 10), word("First", 40), word("item", 68)])[0]
+    row = row_of([word("•", 10), word("First", 40), word("item", 68)])
     assert [segment.text for segment in row.segments] == ["• First item"]
 
 
 def test_lines_half_a_height_apart_are_rows_of_their_own() -> None:
-    rows = rows_of([word("above", 10, 100), word("beside", 60, 104), word("below", 10, 110)])
-    assert [row.text for row in rows] == ["above beside", "below"]
+    rows = group_rows([word("above", 10, 100), word("beside", 60, 104), word("below", 10, 110)])
+    assert [row_of(row).text for row in rows] == ["above beside", "below"]
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=8))

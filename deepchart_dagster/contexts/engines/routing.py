@@ -63,7 +63,8 @@ class AutoReader:
         self._engines = engines
         self._retry = retry
         self._made: dict[EngineName, EngineReader] = {}
-        self.name: str = engines[0]
+        # Until a page is routed only its text layer is looked at.
+        self.name: str = TEXT_LAYER if TEXT_LAYER in engines else engines[0]
 
     def route(self, page: PdfPage) -> EngineReader:
         reason = ocr_reason(page)

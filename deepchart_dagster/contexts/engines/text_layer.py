@@ -17,6 +17,8 @@ from deepchart_dagster.contexts.words import Word
 # character by their number), which leaves out pictures; and the flag of a bold span.
 _WORDS = 1 | 2 | 64 | 128
 _BOLD = 16
+# Where a page keeps its text page: it goes with the page.
+_TEXT = "_deepchart_text"
 
 # Routing (design: contexts): a page with less text than this, or mostly pictures, is read by OCR.
 _MIN_CHARACTERS = 50
@@ -49,7 +51,7 @@ class TextLayerReader:
         """Nothing to load."""
 
     def words(self, page: PdfPage) -> list[Word]:
-        text = page.get_textpage(flags=_WORDS)  # once for both: most of the time goes into it
+        text = text_of(page)
         words = [Word(text, x0, y0, x1, y1) for x0, y0, x1, y1, text, *_ in text.extractWORDS()]
         if not words and (reason := ocr_reason(page)):
             raise UnreadablePageError(f"{reason}, and the engine text-layer reads nothing else{self._advice}")
@@ -58,6 +60,13 @@ class TextLayerReader:
         bold = [span["bbox"] for line in lines for span in line["spans"] if span["flags"] & _BOLD]
         turned = [(line["bbox"], _turn(line["dir"])) for line in lines if _turn(line["dir"])]
         return [_as_set(word, bold, turned) for word in words]
+
+
+def text_of(page: PdfPage) -> Any:
+    """PyMuPDF's text page, once for all who ask: most of the time of reading goes into it."""
+    if not hasattr(page, _TEXT):
+        setattr(page, _TEXT, page.get_textpage(flags=_WORDS))
+    return getattr(page, _TEXT)
 
 
 def _as_set(word: Word, bold: list[Box], turned: list[tuple[Box, int]]) -> Word:
@@ -77,7 +86,7 @@ def _turn(direction: tuple[float, float]) -> int:
 
 def ocr_reason(page: PdfPage) -> str | None:
     """Why a page needs OCR, or None where its text layer will do (a blank page has nothing to read)."""
-    text = "".join(page.get_text().split())
+    text = "".join(text_of(page).extractText().split())
     if len(text) >= _MIN_CHARACTERS_ON_PICTURE:  # whatever pictures there are: looking for them costs as much again
         return _broken(text)
     pictures = _picture_share(page)
