@@ -16,6 +16,7 @@ from deepchart_dagster.cli.pipeline import (
     Scope,
     applicable_groups,
     is_behind,
+    reports_are_due,
     run_all,
     run_groups,
     select_assets,
@@ -23,7 +24,6 @@ from deepchart_dagster.cli.pipeline import (
 )
 from deepchart_dagster.cli.runs import Runs
 from deepchart_dagster.errors import UpstreamError
-from deepchart_dagster.settings import PROJECT_ROOT
 from deepchart_dagster.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 MODELS = ("oracle", "misreads")
 BENCHMARK = "mini"
-DBT_PROJECT = PROJECT_ROOT / "dbt_reports"
 
 
 @click.command("demo", short_help="The whole pipeline on the built-in mini benchmark.")
@@ -83,15 +82,11 @@ def _documents(bench: Workbench) -> tuple[str, ...]:
 
 def _run(bench: Workbench, runs: Runs, groups: list[RunGroup], scope: Scope) -> PipelineOutcome:
     """Only what is behind runs; reports are rebuilt only where a score changed or they are not there."""
-    from deepchart_dagster.metrics.freshness import reports_are_fresh
-    from deepchart_dagster.reporting.report import report_path
-
     chosen = sort_groups(bench, groups, scope, is_behind)
     work = [group for group in chosen.behind if group.partition is not None]
     reports = [group for group in chosen.behind if group.partition is None]
     outcome = PipelineOutcome(rows=list(chosen.fresh))
-    storage = bench.settings.storage
-    if not work and reports_are_fresh(storage, DBT_PROJECT, report_path(storage)):
+    if not reports_are_due(bench, work):
         return outcome
     # benchmark_queries comes first, reports last: both are groups without a partition.
     done = run_all(runs, [*reports[:1], *work, *reports[1:]], announce)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -38,7 +39,7 @@ def command(
             )
     total = Total.of(estimates)
     rows: list[object] = [one.as_json() for one in estimates]
-    emit(as_json, {"estimates": rows, "total": total.as_json()}, _text(estimates, total))
+    emit(as_json, {"estimates": rows, "total": total.as_json()}, estimate_text(estimates, total))
 
 
 def _counting(what: str, done: int, total: int) -> None:
@@ -47,7 +48,7 @@ def _counting(what: str, done: int, total: int) -> None:
         click.echo(f"\r{what}: {done} of {total} counted\x1b[K{chr(10) if done == total else ''}", err=True, nl=False)
 
 
-def _text(estimates: list[Estimate], total: Total) -> str:
+def estimate_text(estimates: Sequence[Estimate], total: Total) -> str:
     head = _line("asset", "split", "asked", "calls", "tokens in", "tokens out", "US dollars")
     lines = [head, *(_row(one) for one in estimates if one.calls.high)]
     price = _money(total.price)

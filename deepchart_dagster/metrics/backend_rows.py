@@ -17,7 +17,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Backend, Query
 from deepchart_dagster.errors import UpstreamError
 from deepchart_dagster.llm.registry import ModelSpec
-from deepchart_dagster.metrics.parquet import source_of, write_parquet
+from deepchart_dagster.metrics.parquet import write_if_new
 from deepchart_dagster.metrics.rows import BACKEND_SCORES, judge_of, number_in, partition_file, stored_result, text_in
 from deepchart_dagster.metrics.tables import BACKENDS
 from deepchart_dagster.stage_versions import ROWS_VERSION
@@ -47,8 +47,7 @@ def export_backends(
     ]
     path = partition_file(store.root, ASSET, partition)
     source = content_hash({"version": ROWS_VERSION, "rows": rows})
-    if source_of(path) != source:
-        write_parquet(path, BACKENDS, rows, source)
+    write_if_new(path, BACKENDS, rows, source)
     return path
 
 

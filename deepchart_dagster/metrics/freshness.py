@@ -1,4 +1,4 @@
-"""Whether marts and report are made of what is stored now.
+"""Whether rows, marts and report are made of what is stored now.
 
 A stamp beside the published store names what it was built from: the Parquet files and the call ledger, and
 the dbt project's own files. It is written when the report is done, and compared before building again.
@@ -11,7 +11,9 @@ from pathlib import Path
 
 from deepchart_dagster.artifacts.canonical import content_hash, sha256_file
 from deepchart_dagster.artifacts.files import write_json
+from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.metrics.dbt import project_sources
+from deepchart_dagster.metrics.rows import BACKEND_SCORES, SCORE_ASSETS, STAGE_OF, partition_file
 from deepchart_dagster.metrics.store import metrics_folder, sources_hash
 
 _STAMP_NAME = "published.json"
@@ -45,3 +47,17 @@ def reports_are_fresh(storage: Path, project_dir: Path, report: Path) -> bool:
     except json.JSONDecodeError:
         return False  # half a stamp stands for none: the reports are built again
     return bool(recorded == _stamp(storage, project_dir))
+
+
+def rows_are_written(store: ArtifactStore, asset: str, partition: tuple[str, ...]) -> bool:
+    """Whether a partition's rows are as new as its manifest: a run that was killed in between left old ones."""
+    if asset not in (*SCORE_ASSETS, *STAGE_OF, BACKEND_SCORES):
+        return True
+    try:
+        made = store.partition_path(asset, partition, ".jsonl").stat().st_mtime_ns
+    except FileNotFoundError:
+        return True  # nothing was made, so there is nothing to write
+    try:
+        return partition_file(store.root, asset, partition).stat().st_mtime_ns >= made
+    except FileNotFoundError:
+        return False

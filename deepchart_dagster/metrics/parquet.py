@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,16 @@ def parquet_folder(storage: Path) -> Path:
 def parquet_files(folder: Path) -> list[Path]:
     """Every finished file below ``folder``, sorted; one that is being written has a temporary name."""
     return [path for path in sorted(folder.rglob(f"*{_SUFFIX}")) if not path.name.startswith(TEMPORARY_PREFIX)]
+
+
+def write_if_new(path: Path, table: Table, rows: Sequence[Row], source: str) -> None:
+    """As ``write_parquet``, where the file is not made from ``source`` already; then it is marked as looked at: its
+    time says that it is as new as what it was compared with."""
+    if source_of(path) != source:
+        write_parquet(path, table, rows, source)
+        return
+    with storage_errors(path, "write"):
+        os.utime(path)
 
 
 def write_parquet(path: Path, table: Table, rows: Sequence[Row], source: str) -> None:

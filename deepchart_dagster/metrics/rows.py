@@ -22,7 +22,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Query, Split
 from deepchart_dagster.errors import UpstreamError, UsageError
 from deepchart_dagster.llm.registry import SCRIPTED_PREFIX, ModelSpec
-from deepchart_dagster.metrics.parquet import parquet_files, parquet_folder, source_of, write_parquet
+from deepchart_dagster.metrics.parquet import parquet_files, parquet_folder, write_if_new
 from deepchart_dagster.metrics.tables import EXECUTIONS, SCORES, Table
 from deepchart_dagster.stage_versions import ROWS_VERSION
 
@@ -85,8 +85,7 @@ def export_partition(
     export = _Export(store, models.get(partition[1]), partition, selections)
     rows = [row for result in results for row in export.rows(result, queries[result.uid])]
     source = content_hash({"version": ROWS_VERSION, "rows": rows})
-    if source_of(path) != source:
-        write_parquet(path, table, rows, source)
+    write_if_new(path, table, rows, source)
     return path
 
 

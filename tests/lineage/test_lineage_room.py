@@ -11,19 +11,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.artifacts.steps import Step, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.benchmark.mini import build_mini
 from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.cli.main import cli
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, node
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.lineage.trace import hops, value_places
 from deepchart_dagster.lineage.verify import verify
 from deepchart_dagster.lineage.why import explain
+from deepchart_dagster.metrics.freshness import rows_are_written
+from deepchart_dagster.metrics.rows import export_partition
 from deepchart_dagster.settings import load_settings
 from deepchart_dagster.workbench import Workbench
 
@@ -32,22 +35,6 @@ MODEL = "oracle"
 PAPERS = ("mini-barley-paper", "mini-lichen-paper")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A storage with both papers read, their contexts and references, and the oracle's states."""
-    storage = tmp_path_factory.mktemp("lineage") / "storage"
-    build_mini(storage)
-    with Workbench(load_settings(storage=storage)) as bench:
-        for paper in PAPERS:
-            bench.raw_documents().run(paper)
-            assert bench.ocr_contexts().run(paper).n_error == 0
-        assert bench.context_variants().run(SPLIT).n_ok == 2
-        assert bench.references().run(SPLIT).n_ok == 2
-        assert bench.predicted_states().run(SPLIT, bench.model(MODEL)).n_ok == 2
-        assert bench.fidelity("src").run(SPLIT, bench.model(MODEL)).n_ok == 2
-    return storage
 
 
 @pytest.fixture
@@ -91,10 +78,7 @@ def test_another_engine_makes_what_it_reads_stale_and_the_contexts_built_from_it
 def test_a_changed_prompt_makes_states_stale_and_scores_behind_them(
     bench: Workbench, tmp_path: Path, made: Path
 ) -> None:
-    prompts = tmp_path / "prompts"
-    prompts.mkdir()
-    ours = Path(__file__).parents[2] / "deepchart_dagster/generation/prompt_files/stage1.yaml"
-    (prompts / "stage1.yaml").write_text(ours.read_text() + "\n# another version\n")
+    prompts = _changed_prompt(tmp_path / "prompts")
     with Workbench(load_settings(storage=bench.settings.storage, prompts=prompts)) as changed:
         cells = _cells(changed)
         key = PartitionKey("predicted_states", split=SPLIT, model=MODEL)
@@ -117,6 +101,46 @@ def test_a_lost_instance_makes_the_partition_partial(bench: Workbench) -> None:
     cell = _cells(bench)["predicted_states"]
     assert (cell.state, cell.n_done, cell.n_total) == (State.PARTIAL, 1, 2)
     assert cell.because == ("1 of 2 instances were never computed",)
+
+
+def _changed_prompt(folder: Path) -> Path:
+    """A prompt set whose stage-1 prompt is another one, though it says the same."""
+    folder.mkdir()
+    ours = Path(__file__).parents[2] / "deepchart_dagster/generation/prompt_files/stage1.yaml"
+    (folder / "stage1.yaml").write_text(ours.read_text() + "\n# another version\n")
+    return folder
+
+
+def test_a_dry_run_says_what_would_run_and_ask_and_runs_nothing(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPCHART_STORAGE", str(bench.settings.storage))
+    monkeypatch.setenv("DEEPCHART_PROMPTS", str(_changed_prompt(tmp_path / "prompts")))
+    stored = {path: path.stat().st_mtime_ns for path in bench.settings.storage.rglob("result.json")}
+    selection = ["context_variants,predicted_states,source_fidelity", "--model", MODEL, "--split", SPLIT.value]
+    done = CliRunner().invoke(cli, ["materialize", *selection, "--stale-only", "--dry-run", "--json"])
+    assert done.exit_code == 0, done.output
+    forecast = json.loads(done.stdout)
+    rows = {row["asset"]: row for row in forecast["would_run"]}
+    assert {name: (row["n_to_compute"], row["n_behind"], row["n_total"]) for name, row in rows.items()} == {
+        "predicted_states": (2, 0, 2),
+        "source_fidelity": (0, 2, 2),
+    }
+    assert "(prompt)" in rows["predicted_states"]["because"][0]
+    assert forecast["estimate"]["total"]["calls"] == {"low": 2, "expected": 2, "high": 2}
+    assert {path: path.stat().st_mtime_ns for path in bench.settings.storage.rglob("result.json")} == stored
+
+
+def test_rows_older_than_their_partition_are_to_be_written(bench: Workbench) -> None:
+    store, partition = bench.artifacts, (SPLIT.value, MODEL)
+    assert not rows_are_written(store, "source_fidelity", partition)  # no asset ran: only the stage
+    export_partition(store, bench.library, bench.models, "source_fidelity", partition)
+    assert rows_are_written(store, "source_fidelity", partition)
+    bench.fidelity("src").run(SPLIT, bench.model(MODEL))  # killed before its rows
+    assert not rows_are_written(store, "source_fidelity", partition)
+    export_partition(store, bench.library, bench.models, "source_fidelity", partition)  # the same rows
+    assert rows_are_written(store, "source_fidelity", partition)
+    assert rows_are_written(store, "context_variants", (SPLIT.value,))
 
 
 def test_a_run_that_was_killed_before_it_wrote_its_list_shows_as_partial(bench: Workbench) -> None:
