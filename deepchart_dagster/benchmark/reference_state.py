@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.bounded_json import decoded, load_json
 from deepchart_dagster.benchmark.numbers import narrow_number
-from deepchart_dagster.benchmark.pipe_tables import cells_of, is_rule
+from deepchart_dagster.benchmark.pipe_tables import is_rule, pipe_tables
 from deepchart_dagster.benchmark.state import NAMES, Side, find_part
 from deepchart_dagster.errors import BenchmarkFormatError
 
@@ -31,9 +31,9 @@ def reference_content(data: bytes, suffix: str, side: Side, *, name: str) -> Jso
         return _of_json(load_json(data, name=name, max_bytes=_MAX_BYTES), side)
     text = decoded(data, name=name)
     if suffix in (".csv", ".tsv"):
-        return _records(_csv_rows(text, "\t" if suffix == ".tsv" else ",", name))
+        return _records(csv_rows(text, suffix, name=name))
     if suffix in (".md", ".markdown"):
-        tables = [_records(rows) for rows in _pipe_tables(text)]
+        tables = [_records([row for row in rows if not is_rule(row)]) for rows in pipe_tables(text.splitlines())]
         return tables[0] if len(tables) == 1 else cast("list[JsonValue]", tables)
     raise BenchmarkFormatError(f"{name} is neither JSON nor a table.")
 
@@ -46,41 +46,35 @@ def _of_json(value: JsonValue, side: Side) -> JsonValue:
     return cast(JsonValue, part.content) if part else None
 
 
-def _csv_rows(text: str, delimiter: str, name: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+def csv_rows(text: str, suffix: str, *, name: str) -> list[list[str]]:
+    """The rows of a .csv or .tsv that hold anything. Raises BenchmarkFormatError, with ``name``, for what is no CSV."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if suffix == ".tsv" else ",")
     try:
         return [row for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise BenchmarkFormatError(f"{name} line {reader.line_num} is no CSV: {error}.") from error
 
 
-def _pipe_tables(text: str) -> Iterator[list[list[str]]]:
-    table: list[list[str]] = []
-    for line in (*text.splitlines(), ""):
-        if line.lstrip().startswith("|"):
-            table.append(cells_of(line))
-        elif table:
-            yield [row for row in table if not is_rule(row)]
-            table = []
-
-
 def _records(rows: Sequence[Sequence[str]]) -> list[JsonValue]:
     if not rows:
         return []
-    names = _names(rows[0])
-    return [{_name(names, at): _cell(text) for at, text in enumerate(row)} for row in rows[1:]]
+    names = column_names(rows[0])
+    return [{column_name(names, at): _cell(text) for at, text in enumerate(row)} for row in rows[1:]]
 
 
-def _names(header: Sequence[str]) -> list[str]:
+def column_names(header: Sequence[str]) -> list[str]:
     """Column names, numbered where one is empty or comes twice: no column may hide another."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for at, text in enumerate(header, start=1):
         name = text.strip() or f"column {at}"
-        names.append(name if name not in names else f"{name} ({at})")
-    return names
+        while name in names:
+            name = f"{name} ({at})"
+        names[name] = None
+    return list(names)
 
 
-def _name(names: Sequence[str], at: int) -> str:
+def column_name(names: Sequence[str], at: int) -> str:
+    """Of a row's cell ``at``; rows may be longer than the header."""
     return names[at] if at < len(names) else f"column {at + 1}"
 
 

@@ -28,14 +28,14 @@ from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work,
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.benchmark.numbers import numeric_leaves, unread_numbers
+from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.benchmark.state import Side, StatePart, find_part, invalidity, load_state
 from deepchart_dagster.errors import BenchmarkFormatError, InfrastructureError
 from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.generation.states import STATE_ASSET, STATE_NAME
 from deepchart_dagster.llm.registry import ModelSpec
-from deepchart_dagster.scoring.diagnosis import Diagnosed, diagnose
 from deepchart_dagster.scoring.matching import Pair, match
+from deepchart_dagster.scoring.prediction import output_identity, reference_file
 from deepchart_dagster.scoring.tables import read_reference
 from deepchart_dagster.scoring.upstream import match_nearest, upstream_leaves, upstream_reference
 from deepchart_dagster.stage_versions import FIDELITY_VERSION
@@ -84,7 +84,6 @@ class Comparison:
     reference: list[float]
     predicted: list[float]
     pairs: list[Pair]
-    diagnosis: list[Diagnosed]
     fidelity: Fidelity | None
 
 
@@ -97,7 +96,6 @@ def compare(reference: list[float], predicted: object, scorer: Scorer = "paper")
         reference=reference,
         predicted=values,
         pairs=pairs,
-        diagnosis=diagnose(reference, values, pairs, unread_numbers(predicted)),
         fidelity=_fidelity(len(pairs), len(reference), len(values), scorer),
     )
 
@@ -151,8 +149,8 @@ class FidelityStage:
     def _scoring(self, reference: InstanceResult, state: InstanceResult) -> Work:
         scoring = _Scoring(self, reference, state)
         key = self._key(
-            reference=_identity(reference, scoring.reference_name),
-            state=_identity(state, STATE_NAME),
+            reference=output_identity(reference, scoring.reference_name),
+            state=output_identity(state, STATE_NAME),
             needs_derived=scoring.needs_derived,
         )
         return Work(reference.uid, key, compute=scoring.compute)
@@ -165,16 +163,6 @@ async def _no_reference(folder: Path) -> Outcome:
     return Outcome.not_applicable("no_reference", "the query has no reference data on this side")
 
 
-def _identity(result: InstanceResult, name: str) -> JsonValue:
-    """What a score depends on of a result: how it ended, and one file of its output."""
-    return {
-        "status": result.status.value,
-        "problem": result.problem.kind if result.problem else None,
-        "file": name,
-        "sha256": result.files[name].sha256 if name in result.files else None,
-    }
-
-
 @dataclass(frozen=True)
 class _Scoring:
     """One instance to score: a reference that has this side, and the state that a model left."""
@@ -185,8 +173,7 @@ class _Scoring:
 
     @property
     def reference_name(self) -> str:
-        stem = f"d_{self.stage.side}"
-        return next((name for name in self.reference.files if Path(name).stem == stem), stem)
+        return reference_file(self.reference, self.stage.side)
 
     @property
     def needs_derived(self) -> bool:
@@ -229,7 +216,7 @@ def _scored_zero(problem: Problem, reference: list[float]) -> Outcome:
 
 
 def matches_document(comparison: Comparison, side: Side, part: StatePart | None) -> dict[str, JsonValue]:
-    """What matched and what did not, for matches.json; ``pairs`` are positions in the two lists of values."""
+    """What was compared and what matched, for matches.json; ``pairs`` are positions in the two lists of values."""
     return {
         "format": MATCHES_FORMAT,
         "side": side,
@@ -239,5 +226,4 @@ def matches_document(comparison: Comparison, side: Side, part: StatePart | None)
         "reference": list(comparison.reference),
         "predicted": list(comparison.predicted),
         "pairs": [[pair.reference, pair.predicted] for pair in comparison.pairs],
-        "unmatched": [one.as_json() for one in comparison.diagnosis],
     }

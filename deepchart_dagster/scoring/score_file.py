@@ -17,10 +17,14 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.bounded_json import decoded, load_json
-from deepchart_dagster.benchmark.state import NAMES, STATE_MAX_BYTES, Side, StatePart, find_part, missing_side
+from deepchart_dagster.benchmark.numbers import unread_numbers
+from deepchart_dagster.benchmark.state import NAMES, STATE_MAX_BYTES, StatePart, find_part, missing_side
+from deepchart_dagster.benchmark.state import Side as StateSide
 from deepchart_dagster.errors import BenchmarkFormatError, UsageError
-from deepchart_dagster.scoring.fidelity import Scorer, compare, reference_values
-from deepchart_dagster.scoring.tables import TABLE_SUFFIXES, json_values, read_bounded, table_values
+from deepchart_dagster.scoring.diagnosis import Diagnosed, Side, diagnose
+from deepchart_dagster.scoring.fidelity import Comparison, Scorer, compare, reference_values
+from deepchart_dagster.scoring.labelled import Labelled
+from deepchart_dagster.scoring.tables import TABLE_SUFFIXES, json_side, read_bounded, reference_data, table_records
 
 # Academic references keep raw_data beside what was derived from it: this name alone makes no state.
 _AMBIGUOUS_NAME = "raw_data"
@@ -30,7 +34,7 @@ _AMBIGUOUS_NAME = "raw_data"
 class Prediction:
     """What a prediction file holds for each side. ``fault`` is why it is no valid state, None where it is."""
 
-    contents: dict[Side, object] = field(default_factory=dict)
+    contents: dict[StateSide, object] = field(default_factory=dict)
     misspelt: tuple[StatePart, ...] = ()
     fault: str | None = None
     message: str = ""
@@ -46,26 +50,51 @@ def score_file(
     prediction that is not valid. Raises UsageError where a file is missing or no reference is named,
     BenchmarkFormatError for a reference that cannot be read.
     """
-    references = _read_references({"src": reference_src, "der": reference_der}, scorer)
+    references = _read_references({"src": reference_src, "der": reference_der})
     given = read_prediction(prediction, references, scorer)
     scores: dict[str, JsonValue] = {"src": None, "der": None}
     diagnosis: list[JsonValue] = [*_notes(given)]
-    for side, values in references.items():
+    for side, reference in references.items():
+        values = reference.values(side, scorer)
         comparison = compare(values, given.contents.get(side), scorer)
         scores[side] = comparison.fidelity.as_json() if comparison.fidelity else None
-        diagnosis += [{"side": side, **one.as_json()} for one in comparison.diagnosis]
+        found = _diagnosed(comparison, reference.content, given.contents.get(side))
+        diagnosis += [{"side": side, **one.as_json()} for one in found]
     return {**scores, "diagnosis": diagnosis}
 
 
-def _read_references(paths: dict[Side, Path | None], scorer: Scorer) -> dict[Side, list[float]]:
-    """Side -> values, for the sides that have a reference with something in it."""
+def _diagnosed(comparison: Comparison, reference: object, predicted: object) -> list[Diagnosed]:
+    """The values of the published harness's rules are no leaves of either document, and so have no labels."""
+    if comparison.scorer == "upstream":
+        sides = [[Labelled(value) for value in values] for values in (comparison.reference, comparison.predicted)]
+        return diagnose(Side(sides[0]), Side(sides[1], unread_numbers(predicted)), comparison.pairs)
+    return diagnose(Side.of(reference), Side.of(predicted), comparison.pairs)
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A reference file with something on its side."""
+
+    data: bytes
+    name: str
+    content: object
+
+    def values(self, side: StateSide, scorer: Scorer) -> list[float]:
+        return reference_values(self.data, self.name, side, scorer) or []
+
+
+def _read_references(paths: dict[StateSide, Path | None]) -> dict[StateSide, _Reference]:
+    """For the sides that have a reference with something in it."""
     named = {side: path for side, path in paths.items() if path is not None}
     if not named:
         raise UsageError("no reference is named.", remedy="Give --reference-src, --reference-der or both.")
-    read = {
-        side: reference_values(read_bounded(_existing(path)), str(path), side, scorer) for side, path in named.items()
-    }
-    return {side: values for side, values in read.items() if values is not None}
+    read: dict[StateSide, _Reference] = {}
+    for side, path in named.items():
+        data = read_bounded(_existing(path))
+        content = reference_data(data, path.suffix, side, name=str(path))
+        if content is not None:
+            read[side] = _Reference(data, str(path), content)
+    return read
 
 
 def _existing(path: Path) -> Path:
@@ -74,13 +103,13 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def read_prediction(path: Path, sides: Iterable[Side], scorer: Scorer = "paper") -> Prediction:
+def read_prediction(path: Path, sides: Iterable[StateSide], scorer: Scorer = "paper") -> Prediction:
     """What the file holds for each of ``sides``. Raises UsageError where there is no such file."""
     try:
         data = read_bounded(_existing(path), STATE_MAX_BYTES)
         if path.suffix.lower() in TABLE_SUFFIXES:
-            values = table_values(decoded(data, name=str(path)), path.suffix.lower(), name=str(path))
-            return Prediction(contents=dict.fromkeys(sides, values))
+            records = table_records(decoded(data, name=str(path)), path.suffix.lower(), name=str(path))
+            return Prediction(contents=dict.fromkeys(sides, records))
         value = load_json(data, name=str(path), max_bytes=STATE_MAX_BYTES)
     except BenchmarkFormatError as error:
         return Prediction(fault="invalid_output", message=str(error))
@@ -93,15 +122,15 @@ def is_state(value: object) -> bool:
     return any(part is not None and part.name != _AMBIGUOUS_NAME for part in parts)
 
 
-def _read_bare(value: object, sides: Iterable[Side]) -> Prediction:
+def _read_bare(value: object, sides: Iterable[StateSide]) -> Prediction:
     parts = {side: find_part(value, side) for side in sides}
     return Prediction(
-        contents={side: part.content if part else json_values(value, side) for side, part in parts.items()},
+        contents={side: part.content if part else json_side(value, side) for side, part in parts.items()},
         misspelt=_misspelt(parts.values()),
     )
 
 
-def _read_state(value: object, sides: tuple[Side, ...], scorer: Scorer) -> Prediction:
+def _read_state(value: object, sides: tuple[StateSide, ...], scorer: Scorer) -> Prediction:
     missing = missing_side(value, sides)
     if missing and scorer == "paper":
         return Prediction(

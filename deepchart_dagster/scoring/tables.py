@@ -11,15 +11,14 @@ count. Everything else (academic references) is free-form: every leaf counts. ``
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from deepchart_dagster.artifacts.bounded_json import decoded, load_json
-from deepchart_dagster.benchmark.numbers import narrow_number, numeric_leaves
-from deepchart_dagster.benchmark.pipe_tables import cells_of, is_rule
+from deepchart_dagster.benchmark.numbers import numeric_leaves
+from deepchart_dagster.benchmark.pipe_tables import is_rule, pipe_tables
+from deepchart_dagster.benchmark.reference_state import column_name, column_names, csv_rows
 from deepchart_dagster.benchmark.state import Side
 from deepchart_dagster.errors import BenchmarkFormatError, MissingInputError
 
@@ -45,12 +44,18 @@ def read_reference(source: Path | bytes, suffix: str, side: Side, *, name: str =
     ``suffix`` tells the format (.json, .csv, .tsv, .md), ``name`` stands for the file in messages. Raises
     MissingInputError where there is no such file, BenchmarkFormatError where it cannot be read.
     """
+    content = reference_data(source, suffix, side, name=name)
+    return None if content is None else numeric_leaves(content)
+
+
+def reference_data(source: Path | bytes, suffix: str, side: Side, *, name: str = "") -> object:
+    """What of the file counts as this side, as parsed JSON or records; None where there is none. Raises as above."""
     name = name or (str(source) if isinstance(source, Path) else f"the {side} reference")
     data = read_bounded(source) if isinstance(source, Path) else source
     if suffix.lower() == ".json":
-        return json_values(load_json(data, name=name, max_bytes=REFERENCE_MAX_BYTES), side)
+        return json_side(load_json(data, name=name, max_bytes=REFERENCE_MAX_BYTES), side)
     if suffix.lower() in TABLE_SUFFIXES:
-        return table_values(decoded(data, name=name), suffix.lower(), name=name)
+        return table_records(decoded(data, name=name), suffix.lower(), name=name)
     raise BenchmarkFormatError(
         f"{name} has the suffix {suffix or '(none)'}.", remedy=f"References are {', '.join(REFERENCE_SUFFIXES)}."
     )
@@ -68,14 +73,14 @@ def read_bounded(path: Path, max_bytes: int = REFERENCE_MAX_BYTES) -> bytes:
     return data
 
 
-def json_values(value: object, side: Side) -> list[float] | None:
-    """The values of parsed reference JSON; None for null and for a state without the asked side."""
+def json_side(value: object, side: Side) -> object:
+    """What of parsed reference JSON counts; None for null and for a state without the asked side."""
     if isinstance(value, dict):
         if any(name in value for names in _STATE_MEMBERS.values() for name in names):
-            value = next((value[name] for name in _STATE_MEMBERS[side] if name in value), None)
-        elif _is_report(value):
-            value = _without_bookkeeping(next(value[name] for name in _REPORT_VALUES if name in value))
-    return None if value is None else numeric_leaves(value)
+            return next((value[name] for name in _STATE_MEMBERS[side] if name in value), None)
+        if _is_report(value):
+            return _without_bookkeeping(next(value[name] for name in _REPORT_VALUES if name in value))
+    return value
 
 
 def _is_report(value: dict[str, object]) -> bool:
@@ -96,43 +101,33 @@ def _without_bookkeeping(values: object) -> object:
 
 def table_values(text: str, suffix: str, *, name: str = "the table") -> list[float]:
     """The numbers in the body cells of a CSV (.csv, .tsv) or of every markdown table in ``text``."""
-    rows = _markdown_body(text) if suffix in (".md", ".markdown") else _csv_body(text, suffix, name)
-    return [number for row in rows for cell in row if (number := narrow_number(_cell_text(cell))) is not None]
+    return numeric_leaves(table_records(text, suffix, name=name))
 
 
-def _csv_body(text: str, suffix: str, name: str) -> Iterator[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if suffix == ".tsv" else ",")
-    try:
-        written = (row for row in reader if any(cell.strip() for cell in row))
-        next(written, None)
-        yield from written
-    except csv.Error as error:
-        raise BenchmarkFormatError(f"{name} line {reader.line_num} is no CSV: {error}.") from error
+def table_records(text: str, suffix: str, *, name: str = "the table") -> list[dict[str, str]]:
+    """The same rows of the body as objects, cell by column."""
+    if suffix in (".md", ".markdown"):
+        tables = pipe_tables(text.splitlines())
+        return [record for table in tables for record in _markdown_records(table)]
+    rows = csv_rows(text, suffix, name=name)
+    names = column_names(rows[0]) if rows else []
+    return [_record(names, row) for row in rows[1:]]
 
 
-def _markdown_body(text: str) -> Iterator[list[str]]:
-    for table in _markdown_tables(text.splitlines()):
-        yield from _body_rows(table)
-
-
-def _markdown_tables(lines: Iterable[str]) -> Iterator[list[list[str]]]:
-    """Consecutive lines that begin with ``|``, as rows of cells."""
-    table: list[list[str]] = []
-    for line in (*lines, ""):
-        if line.lstrip().startswith("|"):
-            table.append(cells_of(line))
-        elif table:
-            yield table
-            table = []
-
-
-def _body_rows(table: list[list[str]]) -> Iterator[list[str]]:
+def _markdown_records(table: Sequence[Sequence[str]]) -> Iterator[dict[str, str]]:
     """All rows but rules and headers: the row above a rule, or the first where there is no rule."""
     rules = {number for number, row in enumerate(table) if is_rule(row)}
     headers = {number - 1 for number in rules} if rules else {0}
+    names: list[str] = []
     for number, row in enumerate(table):
-        if number not in rules and number not in headers:
-            yield row
+        if number in headers:
+            names = column_names(row)
+        elif number not in rules:
+            yield _record(names, row)
+
+
+def _record(names: Sequence[str], row: Sequence[str]) -> dict[str, str]:
+    return {column_name(names, at): _cell_text(cell) for at, cell in enumerate(row)}
 
 
 def _cell_text(cell: str) -> str:

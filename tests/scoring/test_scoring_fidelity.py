@@ -115,10 +115,6 @@ def test_what_matched_can_be_looked_at(house: House) -> None:
         "reference": [10.0, 2000.0],
         "predicted": [2.0, 10.0],
         "pairs": [[0, 1]],
-        "unmatched": [
-            {"of": "reference", "index": 1, "value": 2000.0, "class": "scale", "counterpart": 2.0, "factor": 0.001},
-            {"of": "prediction", "index": 0, "value": 2.0, "class": "scale", "counterpart": 2000.0, "factor": 0.001},
-        ],
     }
 
 
