@@ -18,6 +18,7 @@ from assets.context_variants import context_variants  # noqa: E402
 from assets.dbt_marts import dbt_marts  # noqa: E402
 from assets.execution_rate import execution_rate  # noqa: E402
 from assets.fidelity import derived_fidelity, source_fidelity  # noqa: E402
+from assets.judge_study import judge_agreement, judge_verdicts, validation_subset  # noqa: E402
 from assets.metrics import metrics  # noqa: E402
 from assets.ocr_contexts import ocr_contexts  # noqa: E402
 from assets.predicted_states import predicted_states  # noqa: E402
@@ -67,6 +68,11 @@ JOBS = [
         description="One model's charts from reference data in one rendering backend (paper, 5.4).",
     ),
     dg.define_asset_job(
+        "judge_validation_subset",
+        selection=["judge_verdicts"],
+        description="One judge's answers on the validation subset (paper, B.4).",
+    ),
+    dg.define_asset_job(
         "publish_reports",
         selection=dg.AssetSelection.groups("reports"),
         description="Metrics store, dbt marts, report.",
@@ -89,6 +95,9 @@ defs = dg.Definitions(
         visual_accuracy,
         backend_charts,
         backend_scores,
+        validation_subset,
+        judge_verdicts,
+        judge_agreement,
         metrics,
         dbt_marts,
         report,

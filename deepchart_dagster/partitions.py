@@ -1,6 +1,6 @@
 """What the assets are partitioned by.
 
-Splits are the six of the benchmark. Models and documents come and go with models.yaml and
+Splits are the six of the benchmark. Models, judges and documents come and go with models.yaml, judges.yaml and
 ``deepchart documents add``: dynamic, brought in line by ``deepchart models sync``, by
 ``deepchart documents add`` and by the sensor in definitions. An instance is never a partition: a run costs about a
 second, and a split holds up to 290 instances.
@@ -17,10 +17,12 @@ from deepchart_dagster.benchmark.model import Backend, Split
 
 MODELS_NAME = "models"
 DOCUMENTS_NAME = "documents"
+JUDGES_NAME = "judges"
 
 splits = dg.StaticPartitionsDefinition([split.value for split in Split])
 models = dg.DynamicPartitionsDefinition(name=MODELS_NAME)
 documents = dg.DynamicPartitionsDefinition(name=DOCUMENTS_NAME)
+judges = dg.DynamicPartitionsDefinition(name=JUDGES_NAME)
 model_splits = dg.MultiPartitionsDefinition({"model": models, "split": splits})
 backends = dg.StaticPartitionsDefinition([backend.value for backend in Backend])
 model_backends = dg.MultiPartitionsDefinition({"backend": backends, "model": models})

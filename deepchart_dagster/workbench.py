@@ -42,8 +42,11 @@ if TYPE_CHECKING:
     from deepchart_dagster.scoring.context_checks import ContextChecks
     from deepchart_dagster.scoring.execution import ExecutionStage
     from deepchart_dagster.scoring.fidelity import FidelityStage
+    from deepchart_dagster.scoring.judge_agreement import AgreementTables
+    from deepchart_dagster.scoring.judge_study import JudgeStudyStage
     from deepchart_dagster.scoring.references import ReferenceStage
     from deepchart_dagster.scoring.rubrics import RubricStage
+    from deepchart_dagster.scoring.validation_subset import SubsetDrawing, SubsetStore, ValidationSubset
     from deepchart_dagster.scoring.visual import Judging, VisualAccuracyStage
 
 PreviewStage: TypeAlias = Literal[1, 2, "rubric", "judge"]
@@ -329,6 +332,55 @@ class Workbench:
         from deepchart_dagster.scoring.visual import VisualAccuracyStage
 
         return VisualAccuracyStage(judging=self._judging(), library=self.library)
+
+    @property
+    def validation_subsets(self) -> SubsetStore:
+        from deepchart_dagster.scoring.validation_subset import SubsetStore
+
+        return SubsetStore(self.settings.storage)
+
+    def subset_drawing(self) -> SubsetDrawing:
+        from deepchart_dagster.scoring.validation_subset import SubsetDrawing
+
+        return SubsetDrawing(self.artifacts, self.library, self.validation_subsets)
+
+    def draw_validation_subsets(self) -> list[ValidationSubset]:
+        """One for every benchmark of which charts have been judged; those that stand are left as they are.
+
+        Raises UpstreamError where no chart of any benchmark has been judged.
+        """
+        from deepchart_dagster.errors import UpstreamError
+
+        drawing, drawn = self.subset_drawing(), []
+        missing: list[UpstreamError] = []
+        for name in self.library.names():
+            try:
+                drawn.append(drawing.draw(name, self.judges.judge_for(name, self.settings.judge).slug))
+            except UpstreamError as error:
+                missing.append(error)
+        if missing and not drawn:
+            raise missing[0]
+        return drawn
+
+    def benchmarks_with_subset(self) -> list[str]:
+        return [name for name in self.library.names() if self.validation_subsets.read(name) is not None]
+
+    def agreement_tables(self) -> AgreementTables:
+        from deepchart_dagster.scoring.judge_agreement import AgreementTables
+
+        return AgreementTables(self.artifacts, self.validation_subsets)
+
+    def judge_study(self) -> JudgeStudyStage:
+        from deepchart_dagster.scoring.judge_study import JudgeStudyStage
+
+        return JudgeStudyStage(
+            store=self.artifacts,
+            subsets=self.validation_subsets,
+            client=self.client,
+            judges=self.judges,
+            prompts=self.prompts,
+            benchmarks=self.library.names(),
+        )
 
     def _judging(self) -> Judging:
         from deepchart_dagster.scoring.visual import Judging

@@ -44,6 +44,7 @@ _COMMANDS = {
     "status": "status",
     "subset": "subset",
     "ui": "ui",
+    "validation": "validation",
     "verify": "verify",
     "why": "why",
 }

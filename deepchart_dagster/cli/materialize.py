@@ -7,8 +7,8 @@ import click
 from deepchart_dagster.artifacts.results import utc_now
 from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.common import common_options, emit, note, workbench
-from deepchart_dagster.cli.forecast import forecast
 from deepchart_dagster.cli.pipeline import (
+    JUDGE_STUDY,
     PipelineOutcome,
     RunGroup,
     Scope,
@@ -16,8 +16,6 @@ from deepchart_dagster.cli.pipeline import (
     has_errors,
     is_behind,
     nothing_to_do,
-    read_cells,
-    reports_are_due,
     run_all,
     run_groups,
     select_assets,
@@ -41,9 +39,9 @@ from deepchart_dagster.workbench import Workbench
     type=click.Choice([backend.value for backend in Backend]),
     help="The study of rendering backends; default: all three where nothing else is selected, else none.",
 )
+@click.option("--judge", "judges", multiple=True, metavar="J", help="Judges of the judge study (judge_verdicts).")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Documents; default: all registered.")
 @click.option("--stale-only", is_flag=True, help="Only partitions that are stale, missing, partial or failed.")
-@click.option("--dry-run", is_flag=True, help="Say what would run and what it would ask; run nothing.")
 @click.option("--retry-errors", is_flag=True, help="Only what is in error or waited for it; other results stay.")
 @click.option("--max-cost", type=float, metavar="USD", help="What the calls of this command may cost, at most.")
 @click.option("--max-tokens", type=int, metavar="N", help="Tokens that its calls may take, in and out.")
@@ -53,9 +51,9 @@ def command(
     models: tuple[str, ...],
     splits: tuple[str, ...],
     backends: tuple[str, ...],
+    judges: tuple[str, ...],
     documents: tuple[str, ...],
     stale_only: bool,
-    dry_run: bool,
     retry_errors: bool,
     max_cost: float | None,
     max_tokens: int | None,
@@ -65,13 +63,11 @@ def command(
     """Materialise assets for partitions. SELECTION: names with commas between them, or Dagster's own
     syntax: `predicted_states+` (and what is made from it), `group:scores`, `*`.
 
-    Only what changed is computed, whatever is selected; errors are tried again, failures are not. With --stale-only
-    partitions that have nothing to do start no run, and what the others will ask is said first. A budget stops before
-    the call that would exceed it; what is answered by then is kept.
+    Only what changed is computed; errors are tried again, failures are not. A budget stops before the call that would
+    exceed it; what is answered by then is kept.
 
     \b
     Example: deepchart materialize "predicted_states+" --model oracle --split finance-normal
-             deepchart materialize "*" --model oracle --stale-only --dry-run
     """
     budget = budget_settings(max_cost, max_tokens)
     with workbench(storage, only_errors=retry_errors or None, **budget) as bench:
@@ -79,33 +75,26 @@ def command(
         known = [document.id for document in bench.documents.list()]
         runs.sync_models(bench.models)
         runs.sync_documents(known)
+        runs.sync_judges(bench.judges.judges)
         assets = select_assets(runs, selection)
         scope = Scope(
             models=tuple(bench.model(slug).slug for slug in models),
             splits=tuple(Split(split) for split in splits) or tuple(Split),
             documents=tuple(bench.documents.get(name).id for name in documents) or tuple(known),
             backends=_backends(assets, backends),
+            judges=judges,
         )
         _check_models(assets, scope, bench)
         _check_judges(assets, bench)
+        _check_study(assets, scope, bench)
         _check_prices(assets, scope, bench)
         groups = applicable_groups(bench, run_groups(assets, scope), scope)
         if not groups:
             raise nothing_to_do(bench, assets, scope)
         outcome = PipelineOutcome()
-        cells = read_cells(bench, scope) if stale_only or retry_errors or dry_run else {}
         if stale_only or retry_errors:
-            chosen = sort_groups(bench, groups, scope, has_errors if retry_errors else is_behind, cells)
+            chosen = sort_groups(bench, groups, scope, has_errors if retry_errors else is_behind)
             groups, outcome.rows = list(chosen.behind), list(chosen.fresh)
-        if stale_only and not reports_are_due(bench, groups):
-            groups = []
-        if stale_only or dry_run:
-            expected = forecast(bench, groups, scope, cells)
-        if dry_run:
-            emit(as_json, expected.as_json(), expected.in_words())
-            return
-        if stale_only and groups:
-            note(expected.in_words())
         done = run_all(runs, groups, announce)
         note_budget(bench)
     outcome.rows += done.rows
@@ -132,6 +121,17 @@ def _check_models(assets: list[str], scope: Scope, bench: Workbench) -> None:
         raise UsageError(
             f"{by_model[0]} is partitioned by model: name at least one --model (calls cost money).",
             remedy=f"Models: {', '.join(bench.models)}.",
+        )
+
+
+def _check_study(assets: list[str], scope: Scope, bench: Workbench) -> None:
+    """The judge study is begun judge by judge, by name."""
+    for judge in scope.judges:
+        bench.judge_study().plan(judge)
+    if "judge_verdicts" in assets and set(assets) <= set(JUDGE_STUDY) and not scope.judges:
+        raise UsageError(
+            "judge_verdicts is partitioned by judge: name at least one --judge (calls cost money).",
+            remedy=f"Judges: {', '.join(bench.judges.judges)}.",
         )
 
 

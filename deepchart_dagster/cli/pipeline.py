@@ -14,15 +14,13 @@ from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.llm.yaml_file import did_you_mean
-from deepchart_dagster.metrics.freshness import reports_are_fresh, rows_are_written
-from deepchart_dagster.settings import PROJECT_ROOT
 from deepchart_dagster.workbench import Workbench
 
 if TYPE_CHECKING:
     import dagster as dg
 
 ROOT = "benchmark_queries"
-DBT_PROJECT = PROJECT_ROOT / "dbt_reports"
+JUDGE_STUDY = ("validation_subset", "judge_verdicts", "judge_agreement")
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,7 @@ class Scope:
     splits: tuple[Split, ...]
     documents: tuple[str, ...]
     backends: tuple[Backend, ...] = ()
+    judges: tuple[str, ...] = ()
 
 
 @dataclass
@@ -116,7 +115,15 @@ def _selected(graph: dg.BaseAssetGraph[Any], selection: str, known: Sequence[str
 
 
 def run_groups(assets: Sequence[str], scope: Scope) -> Iterator[RunGroup]:
-    """Runs in the order of the pipeline: benchmark, documents, splits, model × split, reports."""
+    """Runs in the order of the pipeline: benchmark, documents, splits, model × split, reports.
+
+    The judge study stands apart: a wide selection (``*``, ``visual_accuracy+``) neither draws its subset, which is
+    drawn once, nor asks its judges.
+    """
+    if set(assets) <= set(JUDGE_STUDY):
+        yield from _judge_study(assets, scope)
+        return
+    assets = [name for name in assets if name not in JUDGE_STUDY]
     by_kind = {
         kind: tuple(name for name in assets if name in BY_NAME and BY_NAME[name].kind is kind) for kind in PartitionKind
     }
@@ -134,6 +141,16 @@ def run_groups(assets: Sequence[str], scope: Scope) -> Iterator[RunGroup]:
             yield from (RunGroup(names, model_backend_key(model, backend.value)) for backend in scope.backends)
     if tail := tuple(name for name in assets if name != ROOT and name not in BY_NAME):
         yield RunGroup(tail, None)
+
+
+def _judge_study(assets: Sequence[str], scope: Scope) -> Iterator[RunGroup]:
+    subset, verdicts, agreement = JUDGE_STUDY
+    if subset in assets:
+        yield RunGroup((subset,), None)
+    if verdicts in assets:
+        yield from (RunGroup((verdicts,), judge) for judge in scope.judges)
+    if agreement in assets:
+        yield RunGroup((agreement,), None)
 
 
 def run_all(
@@ -184,9 +201,6 @@ def nothing_to_do(bench: Workbench, assets: Sequence[str], scope: Scope) -> NoWo
     )
 
 
-Cells = dict[tuple[str, str], Cell]
-
-
 @dataclass(frozen=True)
 class Sorted:
     """Groups that have something to do, and rows that stand for those that have nothing to do."""
@@ -203,55 +217,29 @@ def has_errors(cell: Cell) -> bool:
     return cell.n_error > 0
 
 
-def read_cells(bench: Workbench, scope: Scope) -> Cells:
-    """The status of every partition of the scope, by asset and partition as Dagster names it."""
-    cells = read_status(bench, models=scope.models, splits=scope.splits, backends=scope.backends)
-    return {(cell.key.asset, dagster_key(cell.key)): cell for cell in cells}
-
-
-def sort_groups(
-    bench: Workbench,
-    groups: Iterable[RunGroup],
-    scope: Scope,
-    wanted: Callable[[Cell], bool],
-    cells: Cells | None = None,
-) -> Sorted:
-    """Groups of which some partition is ``wanted``, or was done by a run that ended before it wrote its rows; groups
-    without partitions stay. ``cells`` is the status where it was read already."""
-    cells = read_cells(bench, scope) if cells is None else cells
+def sort_groups(bench: Workbench, groups: Iterable[RunGroup], scope: Scope, wanted: Callable[[Cell], bool]) -> Sorted:
+    """Groups of which some partition is ``wanted``; groups without partitions stay."""
+    cells: dict[tuple[str, str | None], Cell] = {
+        (cell.key.asset, _dagster_key(cell.key)): cell
+        for cell in read_status(
+            bench, models=scope.models, splits=scope.splits, backends=scope.backends, judges=scope.judges
+        )
+    }
     behind: list[RunGroup] = []
     fresh: list[Materialized] = []
     for group in groups:
-        own = _own_cells(group, cells)
-        if group.partition is None or any(wanted(cell) or not _has_rows(bench, cell) for cell in own):
+        own = [cells[asset, group.partition] for asset in group.assets if (asset, group.partition) in cells]
+        if group.partition is None or any(map(wanted, own)):
             behind.append(group)
         else:
             fresh.extend(_untouched(cell) for cell in own)
     return Sorted(tuple(behind), tuple(fresh))
 
 
-def _own_cells(group: RunGroup, cells: Cells) -> list[Cell]:
-    keys = [(asset, group.partition or "") for asset in group.assets]
-    return [cells[key] for key in keys if key in cells]
-
-
-def _has_rows(bench: Workbench, cell: Cell) -> bool:
-    return rows_are_written(bench.artifacts, cell.key.asset, cell.key.parts)
-
-
-def reports_are_due(bench: Workbench, behind: Iterable[RunGroup]) -> bool:
-    """Whether tables and report may come out differently: something is to be made, or they are of what was."""
-    from deepchart_dagster.reporting.report import report_path
-
-    storage = bench.settings.storage
-    work = any(group.partition is not None for group in behind)
-    return work or not reports_are_fresh(storage, DBT_PROJECT, report_path(storage))
-
-
 def _untouched(cell: Cell) -> Materialized:
     return Materialized(
         asset=cell.key.asset,
-        partition=dagster_key(cell.key),
+        partition=_dagster_key(cell.key),
         n_computed=0,
         n_reused=cell.n_done,
         n_error=cell.n_error,
@@ -260,9 +248,9 @@ def _untouched(cell: Cell) -> Materialized:
     )
 
 
-def dagster_key(key: PartitionKey) -> str:
+def _dagster_key(key: PartitionKey) -> str:
     if key.model and key.backend:
         return model_backend_key(key.model, key.backend.value)
     if key.model and key.split:
         return model_split_key(key.model, key.split.value)
-    return key.document or (key.split.value if key.split else "")
+    return key.document or key.judge or (key.split.value if key.split else "")

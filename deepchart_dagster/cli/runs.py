@@ -134,6 +134,14 @@ class Runs:
             with self._alone():
                 sync_partitions(instance, DOCUMENTS_NAME, list(ids))
 
+    def sync_judges(self, slugs: Iterable[str]) -> None:
+        from deepchart_dagster.partitions import JUDGES_NAME, sync_partitions
+
+        with self._records():
+            instance = self.instance
+            with self._alone():
+                sync_partitions(instance, JUDGES_NAME, list(slugs))
+
     def materialize(self, assets: Sequence[str], partition: str | None = None) -> RunOutcome:
         """Run these assets for one partition; assets must share its kind of partition.
 

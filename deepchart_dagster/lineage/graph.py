@@ -22,6 +22,7 @@ class PartitionKind(StrEnum):
     SPLIT = "split"
     MODEL_SPLIT = "model_split"
     MODEL_BACKEND = "model_backend"
+    JUDGE = "judge"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ NODES: tuple[AssetNode, ...] = (
     AssetNode("visual_accuracy", PartitionKind.MODEL_SPLIT, ("rendered_charts", "rubrics")),
     AssetNode("backend_charts", PartitionKind.MODEL_BACKEND, ("references",)),
     AssetNode("backend_scores", PartitionKind.MODEL_BACKEND, ("backend_charts", "rubrics")),
+    AssetNode("judge_verdicts", PartitionKind.JUDGE),
 )
 BY_NAME = {node.name: node for node in NODES}
 
@@ -71,11 +73,18 @@ class PartitionKey:
     split: Split | None = None
     model: str | None = None
     backend: Backend | None = None
+    judge: str | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """As in the manifest's path: (document), (split), (split, model) or (backend, model)."""
-        named = (self.document, self.split and self.split.value, self.backend and self.backend.value, self.model)
+        """As in the manifest's path: (document), (split), (split, model), (backend, model) or (judge)."""
+        named = (
+            self.document,
+            self.split and self.split.value,
+            self.backend and self.backend.value,
+            self.model,
+            self.judge,
+        )
         return tuple(part for part in named if part)
 
     @property
@@ -95,6 +104,8 @@ def partition_keys(
         return [PartitionKey(asset.name, document=document.id) for document in bench.documents.list()]
     if asset.kind is PartitionKind.SPLIT:
         return [PartitionKey(asset.name, split=split) for split in splits]
+    if asset.kind is PartitionKind.JUDGE:
+        return [PartitionKey(asset.name, judge=judge) for judge in bench.judges.judges]
     if asset.kind is PartitionKind.MODEL_BACKEND:
         return [PartitionKey(asset.name, backend=backend, model=model) for model in models for backend in Backend]
     return [PartitionKey(asset.name, split=split, model=model) for model in models for split in splits]
@@ -106,6 +117,8 @@ def plan(bench: Workbench, key: PartitionKey) -> list[Work]:
         if key.asset == "raw_documents":
             return bench.raw_documents().plan([key.document])
         return bench.ocr_contexts().plan([key.document])
+    if key.judge is not None:
+        return bench.judge_study().plan(key.judge)
     if key.backend is not None and key.model is not None:
         return _plan_backend(bench, key.asset, key.backend, key.model)
     if key.split is None:

@@ -7,7 +7,7 @@ What goes on from one asset to the next goes instance by instance: one changed c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from deepchart_dagster.benchmark.model import TEXT_SETTINGS, Backend, Split
@@ -53,6 +53,7 @@ class Cell:
             "model": self.key.model,
             "split": self.key.split.value if self.key.split else None,
             "backend": self.key.backend.value if self.key.backend else None,
+            "judge": self.key.judge,
             "state": self.state.value,
             "n_total": self.n_total,
             "n_done": self.n_done,
@@ -71,11 +72,13 @@ def read_status(
     models: Iterable[str],
     splits: Iterable[Split],
     backends: Iterable[Backend] | None = None,
+    judges: Collection[str] | None = None,
     assets: Iterable[AssetNode] = NODES,
 ) -> list[Cell]:
     """Cells in the order of the pipeline, then of partitions. Reads files only; starts nothing.
 
-    ``backends`` are those of the study to look at; None: what was begun of it, since nobody has to run it.
+    ``backends`` and ``judges`` are those of the two studies to look at; None: what was begun, since nobody has to run
+    them.
     """
     models, splits, assets = list(models), list(splits), list(assets)
     begun = _begun_study(bench, assets)
@@ -83,6 +86,8 @@ def read_status(
     upstream = _Upstream()
     for asset in assets:
         for key in partition_keys(bench, asset, models, splits):
+            if key.judge and (key.parts not in begun if judges is None else key.judge not in judges):
+                continue
             if key.backend and (key.parts not in begun if wanted is None else key.backend not in wanted):
                 continue
             upstream.add(look(bench, key))
@@ -98,13 +103,14 @@ def behind(bench: Workbench, key: PartitionKey) -> tuple[str, ...]:
     until = NODES[: NODES.index(node(key.asset)) + 1]
     backends = [key.backend] if key.backend else []
     models = [key.model] if key.model else []
-    cells = read_status(bench, models=models, splits=splits, backends=backends, assets=until)
+    judges = [key.judge] if key.judge else []
+    cells = read_status(bench, models=models, splits=splits, backends=backends, judges=judges, assets=until)
     (cell,) = (cell for cell in cells if cell.key == key and cell.state is not State.ORPHANED)
     return cell.because if cell.state is State.STALE and cell.n_done == cell.n_total else ()
 
 
 def _begun_study(bench: Workbench, assets: Iterable[AssetNode]) -> set[tuple[str, ...]]:
-    study = [asset for asset in assets if asset.kind is PartitionKind.MODEL_BACKEND]
+    study = [asset for asset in assets if asset.kind in (PartitionKind.MODEL_BACKEND, PartitionKind.JUDGE)]
     return {partition for asset in study for partition in bench.artifacts.manifests(asset.name)}
 
 

@@ -36,6 +36,7 @@ LEAVES = [path for path, command in COMMANDS if not isinstance(command, click.Gr
 def test_every_command_of_the_contract_is_there() -> None:
     assert {" ".join(path) for path in LEAVES} == {
         "backends",
+        "compare",
         "contexts build",
         "contexts check",
         "contexts locate",
@@ -62,6 +63,11 @@ def test_every_command_of_the_contract_is_there() -> None:
         "status",
         "subset",
         "ui",
+        "validation agreement",
+        "validation disagreements",
+        "validation draw",
+        "validation import",
+        "validation sheet",
         "verify",
         "why",
     }

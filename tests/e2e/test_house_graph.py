@@ -14,6 +14,7 @@ DOCUMENTS = "documents"
 SPLITS = "split"
 MODEL_SPLITS = "model × split"
 MODEL_BACKENDS = "backend × model"
+JUDGES = "judges"
 
 SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "benchmark_queries": (None, "benchmark", set(), {"has_queries"}),
@@ -35,6 +36,9 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "visual_accuracy": (MODEL_SPLITS, "scores", {"rendered_charts", "rubrics"}, {"no_errors", "vas_in_range"}),
     "backend_charts": (MODEL_BACKENDS, "backend_study", {"references"}, {"no_errors"}),
     "backend_scores": (MODEL_BACKENDS, "backend_study", {"backend_charts", "rubrics"}, {"no_errors"}),
+    "validation_subset": (None, "judge_study", {"rubrics", "visual_accuracy"}, set()),
+    "judge_verdicts": (JUDGES, "judge_study", {"validation_subset"}, {"no_errors"}),
+    "judge_agreement": (None, "judge_study", {"judge_verdicts"}, set()),
     "metrics/scores": (
         None,
         "reports",
@@ -95,7 +99,7 @@ def test_every_asset_is_as_the_snapshot_says(definitions: dg.Definitions) -> Non
     found = {}
     for key in graph.get_all_asset_keys():
         name = key.to_user_string()
-        if name in DBT_MODELS:
+        if name in DBT_MODELS or name.startswith("paper_"):
             continue
         node = graph.get(key)
         found[name] = (
@@ -145,11 +149,12 @@ def test_the_domain_s_graph_and_dagster_s_agree(definitions: dg.Definitions) -> 
         PartitionKind.SPLIT: SPLITS,
         PartitionKind.MODEL_SPLIT: MODEL_SPLITS,
         PartitionKind.MODEL_BACKEND: MODEL_BACKENDS,
+        PartitionKind.JUDGE: JUDGES,
     }
     for asset in NODES:
         node = graph.get(dg.AssetKey(asset.name))
         assert _kind(node.partitions_def) == kinds[asset.kind]
-        parents = {parent.to_user_string() for parent in node.parent_keys} - {"benchmark_queries"}
+        parents = {parent.to_user_string() for parent in node.parent_keys} - {"benchmark_queries", "validation_subset"}
         assert parents == set(asset.upstream)
 
 
@@ -160,6 +165,7 @@ def test_jobs_have_readable_names(definitions: dg.Definitions) -> None:
         "prepare_split",
         "evaluate_model",
         "compare_backends",
+        "judge_validation_subset",
         "publish_reports",
     }
 
