@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.scripted import misreads, oracle
 from deepchart_dagster.llm.scripted.base import ScriptedRequest
+from deepchart_dagster.llm.scripted.faults import injection_folder
 from deepchart_dagster.llm.scripted.lookups import Found, Neighbour
 from deepchart_dagster.scoring.fidelity import compare
 
@@ -49,16 +51,8 @@ def state_of(program: str, folder: Path) -> Any:
 
 
 def records(storage: Path) -> list[Any]:
-    folder = misreads.injection_folder(storage)
+    folder = injection_folder(storage, "misreads")
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-
-
-@pytest.mark.parametrize("folder", [BARLEY, LICHEN])
-def test_at_rate_zero_it_is_oracle(folder: Path, tmp_path: Path) -> None:
-    request = asked(folder, tmp_path, rate=0.0, share=1.0, seed=1)
-    assert misreads.answer(request) == oracle.answer(request)
-    (record,) = records(tmp_path)
-    assert (record["hit"], record["values"]) == (False, [])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.5, 1.0])
@@ -107,22 +101,6 @@ def test_the_same_request_is_misread_the_same_way(tmp_path: Path) -> None:
     assert text() != text(remark="Another context.")
 
 
-def test_about_the_rate_is_hit_and_the_same_at_higher_rates(tmp_path: Path) -> None:
-    def hit(rate: float) -> set[int]:
-        storage = tmp_path / str(rate)
-        for number in range(120):
-            misreads.answer(asked(LICHEN, storage, remark=f"Context {number}.", rate=rate, share=0.1, seed=9))
-        contexts = {record["context"]: record["hit"] for record in records(storage)}
-        assert len(contexts) == 120
-        order = [misreads.context_hash(asked(LICHEN, storage, remark=f"Context {n}.").messages) for n in range(120)]
-        return {number for number, context in enumerate(order) if contexts[context]}
-
-    few, half = hit(0.1), hit(0.5)
-    assert few < half, "what is hit at a lower rate is hit at a higher one"
-    assert 2 <= len(few) <= 25  # binomial(120, 0.1): outside with probability below 1e-3
-    assert 42 <= len(half) <= 78
-
-
 def test_no_value_is_given_that_is_true_elsewhere(tmp_path: Path) -> None:
     """100 stands beside 5, and is itself a source value; 5000 would be 1000 × 5, and is one too."""
     found = [
@@ -130,17 +108,17 @@ def test_no_value_is_given_that_is_true_elsewhere(tmp_path: Path) -> None:
         Found(("b",), 100),
         Found(("c",), 5000),
     ]
-    dice = misreads._Dice(misreads.Parameters(rate=1.0, share=1.0), "q", "c")
-    chosen = misreads.misread(found, dice)
+    chosen = misreads.misread(found, 1.0, random.Random(1))
     assert {at: injection.given for at, injection in chosen.items()} == {1: 100_000, 2: 5_000_000}
 
 
 def test_records_of_two_settings_do_not_meet(tmp_path: Path) -> None:
-    misreads.answer(asked(BARLEY, tmp_path, rate=1.0, name="a/b"))
-    misreads.answer(asked(BARLEY, tmp_path, rate=0.0, name="a/b"))
-    folder = misreads.injection_folder(tmp_path, "a/b")
-    assert folder.parent == tmp_path / "scripted" / "injections"
-    assert sorted(json.loads(path.read_text(encoding="utf-8"))["hit"] for path in folder.iterdir()) == [False, True]
+    misreads.answer(asked(BARLEY, tmp_path, rate=1.0, share=0.1))
+    misreads.answer(asked(BARLEY, tmp_path, rate=1.0, share=0.5))
+    few, many = sorted(records(tmp_path), key=lambda record: len(record["values"]))
+    assert (few["parameters"]["share"], many["parameters"]["share"]) == (0.1, 0.5)
+    assert few["sent"] == many["sent"]
+    assert len(few["values"]) < len(many["values"])
 
 
 def test_stage_2_draws_what_it_is_given(tmp_path: Path) -> None:
@@ -156,12 +134,4 @@ def test_stage_2_draws_what_it_is_given(tmp_path: Path) -> None:
     request = ScriptedRequest(messages, {"rate": 1.0}, EvidenceStore(tmp_path), tmp_path)
     assert misreads.answer(request) == oracle.answer(request)
     assert "4321.5" in misreads.answer(request).text
-    assert not misreads.injection_folder(tmp_path).exists()
-
-
-def test_an_unknown_chart_is_refused(tmp_path: Path) -> None:
-    messages = PROMPTS.messages(
-        "stage1", chart_type=None, chart_layout=None, chart_purpose="Draw a hat.", documents=[], chunks=[]
-    )
-    request = ScriptedRequest(messages, {}, EvidenceStore(tmp_path), tmp_path)
-    assert misreads.answer(request).finish_reason == "refusal"
+    assert records(tmp_path) == []

@@ -53,7 +53,7 @@ def test_the_papers_models_ship_with_the_papers_names_and_families():
 def test_scripted_models_ship_and_know_only_the_mini_benchmark():
     models = load_models(MODELS)
     oracle, misreads = models["oracle"], models["misreads"]
-    assert misreads.parameters == {"rate": 0.75, "seed": 2026, "share": 0.25}
+    assert misreads.parameters == {"rate": 0.5, "seed": 2026, "share": 0.25}
     for model in (oracle, misreads):
         assert model.scripted
         assert model.family == "scripted"
@@ -149,7 +149,7 @@ def test_a_slug_that_dagster_cannot_take(write, slug):
     [
         (
             "litellm_model: scripted/misreads\n    parameters:\n      rate: 0.5\n      sede: 3",
-            "line 6: models.a.parameters.sede: unknown key; did you mean 'seed'? Known keys: rate, share, seed, name.",
+            "line 6: models.a.parameters.sede: unknown key; did you mean 'seed'? Known keys: rate, seed, share.",
         ),
         (
             "litellm_model: scripted/misreads\n    parameters: {rate: 1.5}",

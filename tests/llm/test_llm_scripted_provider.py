@@ -199,7 +199,7 @@ def test_every_named_behaviour_exists(name):
 def test_every_behaviour_has_a_version_of_its_own(name):
     module = load_behaviour(name).__module__
     assert behaviour_version(name).startswith(sys.modules[module].VERSION)
-    assert behaviour_version(name).startswith("1")
+    assert behaviour_version(name)[0].isdigit()
 
 
 def test_what_uses_the_work_of_another_says_so_in_its_version():

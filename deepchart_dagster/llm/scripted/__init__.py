@@ -5,6 +5,10 @@ only what a model would see: the messages, and for an image what the evidence st
 
 base            what a scripted model is given, what it answers, which version of its program answers
 provider        the litellm provider behind ``scripted/<name>``
+oracle          answers rightly what its messages hold
+misreads, miscalculates, misdraws, breaks (crashes, hangs, truncates)   each errs in one way, at a rate
+chatters        answers rightly, in many words
+faults          which instances are hit, and the record of what was injected
 rubric_writer   questions that are true of the chart in the picture
 judge           answers to such questions; anything else is "unclear"
 sight           what both see of their messages

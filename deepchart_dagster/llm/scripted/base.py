@@ -5,6 +5,7 @@ that an answer of it goes into: whoever changes what a program answers changes i
 of the old one is stale. It may have
 
     Parameters              pydantic model of the parameters that models.yaml can give it; otherwise it takes none
+    shows_at(dice)          at which metric a hit instance's fault shows (llm.scripted.faults); otherwise it never errs
     followed_files_hash()   hash of the files that its answers follow beside its code; part of its version
 """
 
@@ -46,6 +47,12 @@ Behaviour: TypeAlias = Callable[[ScriptedRequest], ScriptedReply]
 BEHAVIOURS: dict[str, str] = {
     "oracle": "deepchart_dagster.llm.scripted.oracle:answer",
     "misreads": "deepchart_dagster.llm.scripted.misreads:answer",
+    "miscalculates": "deepchart_dagster.llm.scripted.miscalculates:answer",
+    "misdraws": "deepchart_dagster.llm.scripted.misdraws:answer",
+    "crashes": "deepchart_dagster.llm.scripted.breaks:crashes",
+    "hangs": "deepchart_dagster.llm.scripted.breaks:hangs",
+    "truncates": "deepchart_dagster.llm.scripted.breaks:truncates",
+    "chatters": "deepchart_dagster.llm.scripted.chatters:answer",
     "rubric-writer": "deepchart_dagster.llm.scripted.rubric_writer:answer",
     "judge": "deepchart_dagster.llm.scripted.judge:answer",
 }

@@ -9,9 +9,11 @@ der_data. In stage 2 it draws the data it is given. Anything else it refuses.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from deepchart_dagster.llm.model import Message
+from pydantic import JsonValue
+
 from deepchart_dagster.llm.scripted.base import ScriptedReply, ScriptedRequest
 from deepchart_dagster.llm.scripted.lookups import Found, find_all
 from deepchart_dagster.llm.scripted.recipes import KnownQuery, recipes_hash, recognise
@@ -25,8 +27,22 @@ _NO_DATA = ScriptedReply("There is no JSON after the data line, so there is noth
 _NO_HTML = ScriptedReply("I draw with Python only.", "refusal")
 
 
-# How a scripted model comes to the source values of a query from what it is sent.
-Reading: TypeAlias = Callable[[KnownQuery, ScriptedRequest], list[Found]]
+@dataclass(frozen=True)
+class Task:
+    """What is asked, understood. ``state`` is J, to be drawn in stage 2."""
+
+    known: KnownQuery
+    request: ScriptedRequest
+    stage: Literal[1, 2]
+    state: JsonValue = None
+
+    def sources(self) -> list[Found]:
+        """The query's source values as far as the context holds them."""
+        return find_all(self.known.recipe.sources, passages(self.request))
+
+
+# How a scripted model solves a task that the oracle understands.
+Solving: TypeAlias = Callable[[Task], ScriptedReply]
 
 
 def followed_files_hash() -> str:
@@ -34,27 +50,34 @@ def followed_files_hash() -> str:
 
 
 def answer(request: ScriptedRequest) -> ScriptedReply:
-    return answer_by(read_sources, request)
+    return answer_by(solve, request)
 
 
-def answer_by(read: Reading, request: ScriptedRequest) -> ScriptedReply:
-    """The oracle's answer, its source values read by ``read``."""
+def answer_by(solving: Solving, request: ScriptedRequest) -> ScriptedReply:
+    """What ``solving`` makes of a task; what the oracle cannot do is refused in its words."""
+    task = _understood(request)
+    return task if isinstance(task, ScriptedReply) else solving(task)
+
+
+def solve(task: Task) -> ScriptedReply:
+    """The right program and nothing else."""
+    return ScriptedReply(program_of(task))
+
+
+def program_of(task: Task) -> str:
+    """Stage 1: source values as literals, the derivation as code. Stage 2: a program that draws J."""
+    if task.stage == 1:
+        return task.known.stage1_program(task.sources())
+    return task.known.stage2_program(task.state)
+
+
+def _understood(request: ScriptedRequest) -> Task | ScriptedReply:
     known = recognise(text_of(request.messages))
     if known is None:
         return _UNKNOWN
-    if asks_for_chart(request.messages):
-        return _drawn(known, request.messages)
-    return ScriptedReply(known.stage1_program(read(known, request)))
-
-
-def read_sources(known: KnownQuery, request: ScriptedRequest) -> list[Found]:
-    """The query's source values as far as the context holds them."""
-    return find_all(known.recipe.sources, passages(request))
-
-
-def _drawn(known: KnownQuery, messages: tuple[Message, ...]) -> ScriptedReply:
-    """A program that draws the data in the messages."""
-    if asks_for_html(messages):
+    if not asks_for_chart(request.messages):
+        return Task(known, request, stage=1)
+    if asks_for_html(request.messages):
         return _NO_HTML
-    state = stage2_data(messages)
-    return _NO_DATA if state is None else ScriptedReply(known.stage2_program(state))
+    state = stage2_data(request.messages)
+    return _NO_DATA if state is None else Task(known, request, stage=2, state=state)

@@ -52,9 +52,10 @@ class KnownQuery:
     recipe: Recipe
     chart_code: str
 
-    def stage1_program(self, found: list[Found]) -> str:
-        """A program with ``found`` as literals and the derivation as code."""
-        return _STAGE1.format(src=python_literal(source_data(found)), derive=self.recipe.derive.rstrip())
+    def stage1_program(self, found: list[Found], derive: str | None = None) -> str:
+        """A program with ``found`` as literals and the derivation as code; ``derive`` takes the recipe's place."""
+        code = (derive or self.recipe.derive).rstrip()
+        return _STAGE1.format(src=python_literal(source_data(found)), derive=code)
 
     def stage2_program(self, state: JsonValue) -> str:
         """A program that draws ``state`` (J)."""
