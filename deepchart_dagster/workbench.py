@@ -6,7 +6,8 @@ started. Parts are made when first asked for, so that reading contexts starts no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -39,9 +40,13 @@ if TYPE_CHECKING:
     from deepchart_dagster.llm.client import LiteLLMClient
     from deepchart_dagster.llm.picture_store import PictureStore
     from deepchart_dagster.scoring.backend_scores import BackendScoreStage
+    from deepchart_dagster.scoring.calibration import Calibration
     from deepchart_dagster.scoring.context_checks import ContextChecks
+    from deepchart_dagster.scoring.diagnosing import DiagnosisStage
+    from deepchart_dagster.scoring.drawn_fidelity import DrawnFidelityStage
     from deepchart_dagster.scoring.execution import ExecutionStage
     from deepchart_dagster.scoring.fidelity import FidelityStage
+    from deepchart_dagster.scoring.grounding import GroundingStage
     from deepchart_dagster.scoring.judge_agreement import AgreementTables
     from deepchart_dagster.scoring.judge_study import JudgeStudyStage
     from deepchart_dagster.scoring.references import ReferenceStage
@@ -50,6 +55,26 @@ if TYPE_CHECKING:
     from deepchart_dagster.scoring.visual import Judging, VisualAccuracyStage
 
 PreviewStage: TypeAlias = Literal[1, 2, "rubric", "judge"]
+
+# The runners that are kept for the next workbench, by what they are made of; None: each workbench closes its own.
+_kept_runners: dict[Hashable, LocalRunner] | None = None
+
+
+@contextmanager
+def keep_runners() -> Iterator[None]:
+    """While it lasts, the workbenches of this process share runners: an interpreter that has its libraries ready, or a
+    browser, serves one asset after another. All are closed in the end."""
+    global _kept_runners
+    if _kept_runners is not None:
+        yield
+        return
+    _kept_runners = {}
+    try:
+        yield
+    finally:
+        kept, _kept_runners = _kept_runners, None
+        for runner in kept.values():
+            runner.close()
 
 
 class Workbench:
@@ -68,7 +93,7 @@ class Workbench:
 
     def close(self) -> None:
         runner = self.__dict__.pop("runner", None)
-        if runner is not None:
+        if runner is not None and runner not in (_kept_runners or {}).values():
             runner.close()
 
     @cached_property
@@ -137,13 +162,19 @@ class Workbench:
         from deepchart_dagster.execution.runner import LocalRunner
         from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 
-        containers = ContainerOptions.of(self.settings)
-        return LocalRunner(
-            tier=self.settings.sandbox,
-            workers=self.settings.workers,
+        settings, containers = self.settings, ContainerOptions.of(self.settings)
+        made_of = (settings.sandbox, settings.workers, containers, settings.fork_servers_mb)
+        if _kept_runners is not None and made_of in _kept_runners:
+            return _kept_runners[made_of]
+        runner = LocalRunner(
+            tier=settings.sandbox,
+            workers=settings.workers,
             containers=containers,
-            fork_servers_memory_mb=self.settings.fork_servers_mb,
+            fork_servers_memory_mb=settings.fork_servers_mb,
         )
+        if _kept_runners is not None:
+            _kept_runners[made_of] = runner
+        return runner
 
     def inbox(self) -> Inbox:
         from deepchart_dagster.contexts.inbox import Inbox
@@ -323,6 +354,21 @@ class Workbench:
 
         return FidelityStage(store=self.artifacts, library=self.library, side=side)
 
+    def diagnosis(self) -> DiagnosisStage:
+        from deepchart_dagster.scoring.diagnosing import DiagnosisStage
+
+        return DiagnosisStage(store=self.artifacts, library=self.library, evidence=self.evidence)
+
+    def grounding(self) -> GroundingStage:
+        from deepchart_dagster.scoring.grounding import GroundingStage
+
+        return GroundingStage(store=self.artifacts, library=self.library, evidence=self.evidence)
+
+    def drawn_fidelity(self) -> DrawnFidelityStage:
+        from deepchart_dagster.scoring.drawn_fidelity import DrawnFidelityStage
+
+        return DrawnFidelityStage(store=self.artifacts, library=self.library)
+
     def execution_rate(self) -> ExecutionStage:
         from deepchart_dagster.scoring.execution import ExecutionStage
 
@@ -381,6 +427,11 @@ class Workbench:
             prompts=self.prompts,
             benchmarks=self.library.names(),
         )
+
+    def calibration(self) -> Calibration:
+        from deepchart_dagster.scoring.calibration import Calibration
+
+        return Calibration(store=self.artifacts, library=self.library)
 
     def _judging(self) -> Judging:
         from deepchart_dagster.scoring.visual import Judging

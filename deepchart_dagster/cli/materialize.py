@@ -7,6 +7,7 @@ import click
 from deepchart_dagster.artifacts.results import utc_now
 from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.common import common_options, emit, note, workbench
+from deepchart_dagster.cli.forecast import forecast
 from deepchart_dagster.cli.pipeline import (
     JUDGE_STUDY,
     PipelineOutcome,
@@ -16,6 +17,8 @@ from deepchart_dagster.cli.pipeline import (
     has_errors,
     is_behind,
     nothing_to_do,
+    read_cells,
+    reports_are_due,
     run_all,
     run_groups,
     select_assets,
@@ -42,6 +45,7 @@ from deepchart_dagster.workbench import Workbench
 @click.option("--judge", "judges", multiple=True, metavar="J", help="Judges of the judge study (judge_verdicts).")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Documents; default: all registered.")
 @click.option("--stale-only", is_flag=True, help="Only partitions that are stale, missing, partial or failed.")
+@click.option("--dry-run", is_flag=True, help="Say what would run and what it would ask; run nothing.")
 @click.option("--retry-errors", is_flag=True, help="Only what is in error or waited for it; other results stay.")
 @click.option("--max-cost", type=float, metavar="USD", help="What the calls of this command may cost, at most.")
 @click.option("--max-tokens", type=int, metavar="N", help="Tokens that its calls may take, in and out.")
@@ -54,6 +58,7 @@ def command(
     judges: tuple[str, ...],
     documents: tuple[str, ...],
     stale_only: bool,
+    dry_run: bool,
     retry_errors: bool,
     max_cost: float | None,
     max_tokens: int | None,
@@ -63,11 +68,13 @@ def command(
     """Materialise assets for partitions. SELECTION: names with commas between them, or Dagster's own
     syntax: `predicted_states+` (and what is made from it), `group:scores`, `*`.
 
-    Only what changed is computed; errors are tried again, failures are not. A budget stops before the call that would
-    exceed it; what is answered by then is kept.
+    Only what changed is computed, whatever is selected; errors are tried again, failures are not. With --stale-only
+    partitions that have nothing to do start no run, and what the others will ask is said first. A budget stops before
+    the call that would exceed it; what is answered by then is kept.
 
     \b
     Example: deepchart materialize "predicted_states+" --model oracle --split finance-normal
+             deepchart materialize "*" --model oracle --stale-only --dry-run
     """
     budget = budget_settings(max_cost, max_tokens)
     with workbench(storage, only_errors=retry_errors or None, **budget) as bench:
@@ -92,9 +99,19 @@ def command(
         if not groups:
             raise nothing_to_do(bench, assets, scope)
         outcome = PipelineOutcome()
+        cells = read_cells(bench, scope) if stale_only or retry_errors or dry_run else {}
         if stale_only or retry_errors:
-            chosen = sort_groups(bench, groups, scope, has_errors if retry_errors else is_behind)
+            chosen = sort_groups(bench, groups, scope, has_errors if retry_errors else is_behind, cells)
             groups, outcome.rows = list(chosen.behind), list(chosen.fresh)
+        if stale_only and not reports_are_due(bench, groups):
+            groups = []
+        if stale_only or dry_run:
+            expected = forecast(bench, groups, scope, cells)
+        if dry_run:
+            emit(as_json, expected.as_json(), expected.in_words())
+            return
+        if stale_only and groups:
+            note(expected.in_words())
         done = run_all(runs, groups, announce)
         note_budget(bench)
     outcome.rows += done.rows

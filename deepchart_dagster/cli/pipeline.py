@@ -14,12 +14,15 @@ from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.llm.yaml_file import did_you_mean
-from deepchart_dagster.workbench import Workbench
+from deepchart_dagster.metrics.freshness import reports_are_fresh, rows_are_written
+from deepchart_dagster.settings import PROJECT_ROOT
+from deepchart_dagster.workbench import Workbench, keep_runners
 
 if TYPE_CHECKING:
     import dagster as dg
 
 ROOT = "benchmark_queries"
+DBT_PROJECT = PROJECT_ROOT / "dbt_reports"
 JUDGE_STUDY = ("validation_subset", "judge_verdicts", "judge_agreement")
 
 
@@ -158,12 +161,13 @@ def run_all(
 ) -> PipelineOutcome:
     """Run every group; a group that fails is kept as a failure and stops no other."""
     outcome = PipelineOutcome()
-    for group in groups:
-        result = runs.materialize(group.assets, group.partition)
-        outcome.rows.extend((*result.rows, *result.in_error))
-        if result.failure:
-            outcome.failures.append(result.failure)
-        announce(group, result)
+    with keep_runners(), runs.open_records():
+        for group in groups:
+            result = runs.materialize(group.assets, group.partition)
+            outcome.rows.extend((*result.rows, *result.in_error))
+            if result.failure:
+                outcome.failures.append(result.failure)
+            announce(group, result)
     return outcome
 
 
@@ -201,6 +205,9 @@ def nothing_to_do(bench: Workbench, assets: Sequence[str], scope: Scope) -> NoWo
     )
 
 
+Cells = dict[tuple[str, str], Cell]
+
+
 @dataclass(frozen=True)
 class Sorted:
     """Groups that have something to do, and rows that stand for those that have nothing to do."""
@@ -217,29 +224,55 @@ def has_errors(cell: Cell) -> bool:
     return cell.n_error > 0
 
 
-def sort_groups(bench: Workbench, groups: Iterable[RunGroup], scope: Scope, wanted: Callable[[Cell], bool]) -> Sorted:
-    """Groups of which some partition is ``wanted``; groups without partitions stay."""
-    cells: dict[tuple[str, str | None], Cell] = {
-        (cell.key.asset, _dagster_key(cell.key)): cell
-        for cell in read_status(
-            bench, models=scope.models, splits=scope.splits, backends=scope.backends, judges=scope.judges
-        )
-    }
+def read_cells(bench: Workbench, scope: Scope) -> Cells:
+    """The status of every partition of the scope, by asset and partition as Dagster names it."""
+    cells = read_status(bench, models=scope.models, splits=scope.splits, backends=scope.backends, judges=scope.judges)
+    return {(cell.key.asset, dagster_key(cell.key)): cell for cell in cells}
+
+
+def sort_groups(
+    bench: Workbench,
+    groups: Iterable[RunGroup],
+    scope: Scope,
+    wanted: Callable[[Cell], bool],
+    cells: Cells | None = None,
+) -> Sorted:
+    """Groups of which some partition is ``wanted``, or was done by a run that ended before it wrote its rows; groups
+    without partitions stay. ``cells`` is the status where it was read already."""
+    cells = read_cells(bench, scope) if cells is None else cells
     behind: list[RunGroup] = []
     fresh: list[Materialized] = []
     for group in groups:
-        own = [cells[asset, group.partition] for asset in group.assets if (asset, group.partition) in cells]
-        if group.partition is None or any(map(wanted, own)):
+        own = _own_cells(group, cells)
+        if group.partition is None or any(wanted(cell) or not _has_rows(bench, cell) for cell in own):
             behind.append(group)
         else:
             fresh.extend(_untouched(cell) for cell in own)
     return Sorted(tuple(behind), tuple(fresh))
 
 
+def _own_cells(group: RunGroup, cells: Cells) -> list[Cell]:
+    keys = [(asset, group.partition or "") for asset in group.assets]
+    return [cells[key] for key in keys if key in cells]
+
+
+def _has_rows(bench: Workbench, cell: Cell) -> bool:
+    return rows_are_written(bench.artifacts, cell.key.asset, cell.key.parts)
+
+
+def reports_are_due(bench: Workbench, behind: Iterable[RunGroup]) -> bool:
+    """Whether tables and report may come out differently: something is to be made, or they are of what was."""
+    from deepchart_dagster.reporting.report import report_path
+
+    storage = bench.settings.storage
+    work = any(group.partition is not None for group in behind)
+    return work or not reports_are_fresh(storage, DBT_PROJECT, report_path(storage))
+
+
 def _untouched(cell: Cell) -> Materialized:
     return Materialized(
         asset=cell.key.asset,
-        partition=_dagster_key(cell.key),
+        partition=dagster_key(cell.key),
         n_computed=0,
         n_reused=cell.n_done,
         n_error=cell.n_error,
@@ -248,7 +281,7 @@ def _untouched(cell: Cell) -> Materialized:
     )
 
 
-def _dagster_key(key: PartitionKey) -> str:
+def dagster_key(key: PartitionKey) -> str:
     if key.model and key.backend:
         return model_backend_key(key.model, key.backend.value)
     if key.model and key.split:
