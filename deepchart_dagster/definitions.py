@@ -13,6 +13,7 @@ warnings.filterwarnings("ignore", category=dg.BetaWarning, message=r"Parameter `
 
 from assets.backend_study import backend_charts, backend_scores  # noqa: E402
 from assets.benchmark_queries import benchmark_queries  # noqa: E402
+from assets.calibration import calibration  # noqa: E402
 from assets.context_checks import context_checks  # noqa: E402
 from assets.context_variants import context_variants  # noqa: E402
 from assets.dbt_marts import dbt_marts  # noqa: E402
@@ -93,6 +94,7 @@ defs = dg.Definitions(
         derived_fidelity,
         execution_rate,
         visual_accuracy,
+        calibration,
         backend_charts,
         backend_scores,
         validation_subset,

@@ -26,6 +26,7 @@ from deepchart_dagster.errors import DeepChartError, StorageError
 
 _COMMANDS = {
     "backends": "backends",
+    "calibration": "calibration",
     "compare": "compare",
     "contexts": "contexts",
     "demo": "demo",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -36,8 +38,8 @@ class YamlFile:
         """Raises ConfigurationError: no such file, not UTF-8, invalid YAML, a name that comes twice."""
         text = _read_text(path)
         try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            value = yaml.safe_load(text)
+            node, parsed = _parsed(text)
+            value = copy.deepcopy(parsed)
         except yaml.YAMLError as error:
             raise _yaml_error(path, error) from None
         except (ValueError, RecursionError) as error:
@@ -120,6 +122,12 @@ def _read_text(path: Path) -> str:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}.", remedy="Give the path of a file.") from None
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path} is not UTF-8 (byte {error.start}).", remedy="Save it as UTF-8.") from None
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
+    """The text as nodes, which know their lines, and as values: every step of a pipeline reads the same few files."""
+    return yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
 
 
 def _yaml_error(path: Path, error: yaml.YAMLError) -> ConfigurationError:

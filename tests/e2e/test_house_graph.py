@@ -60,6 +60,12 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
         set(),
     ),
     "metrics/backends": (None, "reports", {"backend_scores"}, set()),
+    "calibration": (
+        None,
+        "scores",
+        {"source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"},
+        {"faults_found", "nothing_else_lowered"},
+    ),
     "report": (None, "reports", {"leaderboard", "rendering_backends"}, {"page_written"}),
 }
 DBT_MODELS = {
