@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ from deepchart_dagster.artifacts.files import (
 )
 from deepchart_dagster.artifacts.results import InstanceResult, OutputFile
 from deepchart_dagster.errors import DamagedFile, StorageError
+
+log = logging.getLogger(__name__)
 
 RESULT_NAME = "result.json"
 _PARTITIONS = "_partitions"
@@ -121,18 +124,24 @@ class ArtifactStore:
 
     @contextmanager
     def lock(self, asset: str, partition: tuple[str, ...], *, wait_s: float = 3600.0) -> Iterator[None]:
-        """Only one step works on a partition at a time; a second one waits, and says so if it gives up."""
+        """Only one step works on a partition at a time; a second one says that it waits, and when it gives up."""
         path = self.partition_path(asset, partition, ".lock")
         with storage_errors(path, "lock"):
             path.parent.mkdir(parents=True, exist_ok=True)
+        held = f"{asset} {'|'.join(partition)} is being materialised by another process ({path} is locked)"
+        lock = FileLock(path)
         try:
-            with FileLock(path, timeout=wait_s):
-                yield
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                log.warning("deepchart: %s; waiting for it to end.", held)
+                lock.acquire(timeout=wait_s)
         except Timeout as error:
-            raise StorageError(
-                f"{asset} {'|'.join(partition)} is being materialised by another process ({path} is locked).",
-                remedy="Wait for it to end, then run this again.",
-            ) from error
+            raise StorageError(f"{held}.", remedy="Wait for it to end, then run this again.") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 def materialize_command(asset: str, partition: tuple[str, ...] = ()) -> str:

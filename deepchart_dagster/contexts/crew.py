@@ -1,6 +1,6 @@
 """Children at work on one PDF: pages are handed out one at a time, so that all of them are busy to the end.
 
-A child costs two thirds of a second of processor time to start, an OCR engine in it more: another one is
+A child costs half a second of processor time to start, an OCR engine in it more: another one is
 started only where what is left is worth it. A child that dies or hangs costs the page it was reading; a page
 that fails is tried once more, by the next engine of the ladder (by the same one, in a new child, where a
 crash left no other). What failed twice is an error of that page that names both.

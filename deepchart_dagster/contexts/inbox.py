@@ -3,9 +3,10 @@
     <root>/inbox/*.pdf                     domain as read from the PDF
     <root>/inbox/<domain>/*.pdf            domain as the folder says: finance, academic, ecosystem
     <root>/inbox/registered/…              what is registered, moved there after its bytes were stored
-    <root>/inbox/refused.json              {file: reason} of what stays because it cannot be taken
+    <root>/inbox/refused.json              [{file, reason, state}] of what stays because it cannot be taken
 
-A file that changes between two looks shortly after one another is left for the next time. Nothing is deleted.
+A file that changes between two looks shortly after one another is left for the next time. One that was refused is not
+opened again before its size or time changes (a bomb would cost every look its time-out). Nothing is deleted.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
+from typing import TypeAlias
 
 from filelock import FileLock
+from pydantic import TypeAdapter, ValidationError
 
 from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.artifacts.files import storage_errors, write_json
@@ -25,6 +28,9 @@ from deepchart_dagster.benchmark.documents import DocumentFacts, DocumentStore, 
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts.metadata import read_metadata
 from deepchart_dagster.errors import UsageError
+
+# Size and time of change (nanoseconds); None where it is gone.
+FileState: TypeAlias = tuple[int, int] | None
 
 QUIET_S = 1.0
 _REGISTERED = "registered"
@@ -34,10 +40,14 @@ _DOMAINS = {domain.value: domain for domain in Domain}
 
 @dataclass(frozen=True)
 class RefusedFile:
-    """``file`` as it lies below the inbox."""
+    """``file`` as it lies below the inbox; ``state``: its size and time (nanoseconds) when it was refused."""
 
     file: str
     reason: str
+    state: FileState
+
+
+_RECORD = TypeAdapter(list[RefusedFile])
 
 
 @dataclass(frozen=True)
@@ -80,11 +90,18 @@ class Inbox:
                 return self._look()
 
     def _look(self) -> InboxLook:
-        before = {path: _state(path) for path in self._files()}
+        kept = {one.file: one for one in self._read_refused()}
+        before: dict[Path, FileState] = {}
+        refused: list[RefusedFile] = []
+        for path in self._files():
+            state, known = _state(path), kept.get(self._name(path))
+            if known and known.state == state:
+                refused.append(known)
+            else:
+                before[path] = state
         if before:
             time.sleep(self.quiet_s)
         registered: list[Registration] = []
-        refused: list[RefusedFile] = []
         waiting: list[str] = []
         for path, state in before.items():
             if _state(path) != state:
@@ -93,7 +110,8 @@ class Inbox:
             try:
                 registered.append(self._register(path))
             except UsageError as error:
-                refused.append(RefusedFile(self._name(path), in_unicode(str(error).removeprefix(f"{path}: "))))
+                reason = in_unicode(str(error).removeprefix(f"{path}: "))
+                refused.append(RefusedFile(self._name(path), reason, state))
                 continue
             if _state(path) == state:  # what came meanwhile under this name is the next look's
                 self._move_away(path, registered[-1])
@@ -134,10 +152,17 @@ class Inbox:
         place = next(place for place in places if not os.path.lexists(place))
         path.rename(place)
 
+    def _read_refused(self) -> list[RefusedFile]:
+        """Those of the last look; none where its record is not one of ours: then everything is looked at."""
+        try:
+            return _RECORD.validate_json((self.folder / _REFUSED).read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return []
+
     def _write_refused(self, refused: list[RefusedFile]) -> None:
         record = self.folder / _REFUSED
         if refused:
-            write_json(record, {one.file: one.reason for one in refused})
+            write_json(record, _RECORD.dump_python(refused, mode="json"))
         else:
             record.unlink(missing_ok=True)
 
@@ -153,7 +178,7 @@ def _readable(pdf: Path) -> DocumentFacts:
     return facts
 
 
-def _state(path: Path) -> tuple[int, int] | None:
+def _state(path: Path) -> FileState:
     try:
         status = path.stat()
     except OSError:

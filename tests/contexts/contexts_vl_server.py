@@ -20,7 +20,8 @@ MODEL = "PaddleOCR-VL-1.6-0.9B"
 class VlServer:
     """``faults`` are used up one a request to /chat/completions; ``text`` answers every other one.
 
-    ``down`` is looked at for every request: it gets no answer. ``endless_list``: /models never ends.
+    ``down`` is looked at for every request: it gets no answer. ``endless_list``: /models never ends. ``hangs``: models
+    are listed, and every question waits ``slow_s`` for its answer; ``fails``: it is answered with this status.
     """
 
     text: str = "Total assets 352,755"
@@ -30,6 +31,8 @@ class VlServer:
     slow_s: float = 0.0
     models_status: int = 200
     down: bool = False
+    hangs: bool = False
+    fails: int = 0
     endless_list: bool = False
     asked: list[dict[str, Any]] = field(default_factory=list)
     listed: int = 0
@@ -98,6 +101,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self._refused():
             return
         fault = self.state.faults.pop(0) if self.state.faults else ""
+        if self.state.hangs or self.state.fails:
+            fault = "slow" if self.state.hangs else str(self.state.fails)
         if fault == "down":
             self.state.down = True
             self._hang_up()

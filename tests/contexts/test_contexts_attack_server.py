@@ -14,8 +14,9 @@ from contexts_vl_server import VlServer, vl_server
 from deepchart_dagster.artifacts.steps import StepSummary
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts.engines import EngineConfig, UnreadablePageError, choose_reader, rapidocr_installed
+from deepchart_dagster.contexts.engines import vl_server as vl_server_module
 from deepchart_dagster.contexts.engines.base import EngineUnavailableError
-from deepchart_dagster.contexts.engines.vl_server import API_KEY_VARIABLE, check_server
+from deepchart_dagster.contexts.engines.vl_server import API_KEY_VARIABLE, check_completes, check_server
 from deepchart_dagster.contexts.ocr import OcrContextStage
 from deepchart_dagster.contexts.reading import ReadingOptions
 from deepchart_dagster.contexts.show import describe
@@ -112,6 +113,39 @@ def test_a_server_that_goes_down_in_mid_document_is_asked_no_more_and_what_it_re
     read(room, server)
     assert len(server.asked) == asked + 2
     assert engines(room) == ["text-layer", *["paddleocr-vl"] * 3]
+
+
+@needs_ocr
+@pytest.mark.slow
+def test_a_server_that_lists_its_models_and_answers_nothing_is_asked_no_more(
+    room: Room, server: VlServer, tmp_path: Path
+) -> None:
+    """Without the short question after it every page would wait for its time-out, and none for the server."""
+    room.documents.add(scans(tmp_path / "scans.pdf", "Assets 1,001", "Debts 2,002", "Cash 3,003"), Domain.FINANCE)
+    server.fails = 503
+    read(room, server)
+    assert engines(room) == ["text-layer", "rapidocr", "rapidocr", "rapidocr"]
+    assert room.context("scans").summary.waiting == (2, 3, 4)
+    assert len(server.asked) == 4, "one page, tried thrice, and the short question"
+    server.fails = 0
+    read(room, server)
+    assert engines(room) == ["text-layer", *["paddleocr-vl"] * 3]
+
+
+def test_a_short_question_tells_a_server_that_hangs_from_one_that_cannot_read_a_page(
+    server: VlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vl_server_module, "_CHECK_TIMEOUT_S", 0.3)
+    server.slow_s, server.hangs = 1.0, True
+    with pytest.raises(EngineUnavailableError, match="does not answer /chat/completions"):
+        check_completes(server.url, MODEL)
+    server.hangs = False
+    for status in ("400", "404"):  # it answers: what it refuses may be the question
+        server.faults = [status]
+        check_completes(server.url, MODEL)
+    server.fails = 500
+    with pytest.raises(EngineUnavailableError, match="answers 500 to every question"):
+        check_completes(server.url, MODEL)
 
 
 @needs_ocr

@@ -13,8 +13,10 @@ import dagster as dg
 import pymupdf
 import pytest
 
-from deepchart_dagster.benchmark.documents import DocumentStore
+from deepchart_dagster.benchmark.documents import DocumentFacts, DocumentStore
+from deepchart_dagster.contexts import inbox as inbox_module
 from deepchart_dagster.contexts.inbox import Inbox, RefusedFile
+from deepchart_dagster.contexts.metadata import read_metadata
 
 pytestmark = pytest.mark.slow
 
@@ -121,13 +123,43 @@ def test_refused_files_stay_with_their_reason(inbox: Inbox) -> None:
     assert reasons["unknown.pdf"].endswith(
         "Put it into the folder of its domain: inbox/academic/, inbox/finance/, inbox/ecosystem/."
     )
-    assert json.loads((inbox.folder / "refused.json").read_text()) == reasons
+    record = json.loads((inbox.folder / "refused.json").read_text())
+    assert {one["file"]: one["reason"] for one in record} == reasons
     assert _files(inbox.folder) == sorted(reasons)
     assert inbox.documents.list() == []
     for file in reasons:
         (inbox.folder / file).unlink()
     inbox.look()
     assert not (inbox.folder / "refused.json").exists()
+
+
+def test_what_was_refused_is_opened_again_when_it_has_changed(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bomb would cost every look of the sensor its time-out."""
+    opened: list[str] = []
+
+    def read(pdf: Path) -> DocumentFacts:
+        opened.append(pdf.name)
+        return read_metadata(pdf)
+
+    monkeypatch.setattr(inbox_module, "read_metadata", read)
+    broken = _broken(inbox.folder / "finance/broken.pdf")
+    first = inbox.look()
+    assert len(opened) == 1
+    assert inbox.look() == first
+    assert len(opened) == 1
+    _paper(broken)
+    assert [one.document.domain for one in inbox.look().registered] == ["finance"]
+    assert len(opened) == 2
+    assert not (inbox.folder / "refused.json").exists()
+
+
+@pytest.mark.parametrize("record", ["", "{}", '{"old.pdf": "of an older version"}', "[[1]]"])
+def test_a_record_of_refusals_that_is_none_is_made_anew(inbox: Inbox, record: str) -> None:
+    _broken(inbox.folder / "finance/broken.pdf")
+    (inbox.folder / "refused.json").write_text(record)
+    (refused,) = inbox.look().refused
+    assert "cannot be read" in refused.reason
+    assert [one["file"] for one in json.loads((inbox.folder / "refused.json").read_text())] == ["finance/broken.pdf"]
 
 
 def test_a_file_that_grows_is_left_and_taken_when_it_is_quiet(inbox: Inbox) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from contexts_drawing import PROSE, SHARED, needs_shared, save_pdf
 from contexts_room import Room
 
+from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.documents import Document
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts.checkpoints import PageCheckpoints
@@ -212,3 +214,25 @@ def test_progress_says_pace_and_time_left() -> None:
     assert PageProgress(80, 80, 0, 4.0).as_text() == "80/80 pages, 20.0 pages/s"
     assert PageProgress(1, 80, 0, 0.1).as_text() == "1/80 pages"
     assert PageProgress(1, 1001, 0, 30.0).as_text() == "1/1001 pages, 30.0 s/page, 8:20:00 left"
+
+
+def test_a_second_build_of_a_document_says_that_it_waits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = ArtifactStore(tmp_path)
+
+    def build() -> None:
+        with store.lock("ocr_contexts", ("a",)):
+            built.set()
+
+    built = threading.Event()
+    build()
+    assert caplog.messages == []
+    built.clear()
+    second = threading.Thread(target=build)
+    with store.lock("ocr_contexts", ("a",)):
+        second.start()
+        assert not built.wait(0.5)
+        (said,) = caplog.messages
+    second.join(10)
+    assert built.is_set()
+    assert said.startswith("deepchart: ocr_contexts a is being materialised by another process (")
+    assert said.endswith("; waiting for it to end.")

@@ -17,7 +17,13 @@ from deepchart_dagster.contexts.engines.config import PADDLEOCR_VL, EngineConfig
 from deepchart_dagster.contexts.engines.drawing import Drawn, draw
 from deepchart_dagster.contexts.engines.paddle import import_paddleocr, model_name
 from deepchart_dagster.contexts.engines.vl_lines import Block, Box, lines_of
-from deepchart_dagster.contexts.engines.vl_server import CheckedTransport, api_key, check_server, without_key
+from deepchart_dagster.contexts.engines.vl_server import (
+    CheckedTransport,
+    api_key,
+    check_completes,
+    check_server,
+    without_key,
+)
 from deepchart_dagster.contexts.layout import PageLine
 from deepchart_dagster.contexts.markup import readable
 from deepchart_dagster.contexts.pdf import PdfPage
@@ -49,6 +55,12 @@ class PaddleOcrVlReader:
         """Raises EngineUnavailableError where it could read no page at all."""
         if self._config.vl_server_url:
             check_server(self._config.vl_server_url, self._config.vl_model)
+
+    def _check_completes(self) -> None:
+        """As _check_server, when a page has got no answer."""
+        self._check_server()
+        if self._config.vl_server_url:
+            check_completes(self._config.vl_server_url, self._config.vl_model)
 
     def _pipeline(self) -> Any:
         paddleocr = import_paddleocr(may_download=self._config.vl_download)
@@ -94,7 +106,7 @@ class PaddleOcrVlReader:
         except Exception as error:  # noqa: BLE001 - whatever paddlex makes of a fault, the transport knows its reason
             reason = self._transport.fault or without_key(str(error)) or type(error).__name__
             if self._transport.no_answer:
-                self._check_server()
+                self._check_completes()
             raise UnreadablePageError(f"paddleocr-vl: {reason}") from None
         found = [block for result in results for block in result["parsing_res_list"]]
         return [

@@ -43,7 +43,7 @@ def check_server(url: str, model: str) -> None:
     key = api_key()
     if key and not (key.isascii() and key.isprintable()):  # what refuses it later would repeat it
         raise EngineUnavailableError(f"{API_KEY_VARIABLE} holds a character that no key can have")
-    status, body = _list_of_models(url, key)
+    status, body = _answer(url, "GET", "/models")
     if status in (401, 403):
         raise EngineUnavailableError(f"the server {url} refuses the key ({API_KEY_VARIABLE}): {status}")
     if status != httpx.codes.OK:
@@ -58,24 +58,36 @@ def check_server(url: str, model: str) -> None:
         )
 
 
-def _list_of_models(url: str, key: str | None) -> tuple[int, bytes]:
-    """Status and body of /models, both within bounds. Raises EngineUnavailableError."""
+def check_completes(url: str, model: str) -> None:
+    """One short question, asked when a page got no answer: a server that lists its models may hang all the same.
+
+    Raises EngineUnavailableError where that gets none either; a refusal (4xx) is an answer.
+    """
+    question = {"model": model, "messages": [{"role": "user", "content": "OCR:"}], "max_tokens": 1}
+    status, _ = _answer(url, "POST", "/chat/completions", question)
+    if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.TOO_MANY_REQUESTS:
+        raise EngineUnavailableError(f"the server {url} answers {status} to every question")
+
+
+def _answer(url: str, method: str, path: str, question: dict[str, Any] | None = None) -> tuple[int, bytes]:
+    """Status and body, both within bounds. Raises EngineUnavailableError."""
+    key = api_key()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with (
-        _reached(url),
+        _reached(url, path),
         httpx.Client(timeout=_CHECK_TIMEOUT_S, trust_env=False) as client,
-        client.stream("GET", f"{url.rstrip('/')}/models", headers=headers) as answer,
+        client.stream(method, f"{url.rstrip('/')}{path}", headers=headers, json=question) as answer,
     ):
         return answer.status_code, _body(answer, time.monotonic() + _CHECK_TIMEOUT_S)
 
 
 @contextmanager
-def _reached(url: str) -> Iterator[None]:
+def _reached(url: str, path: str) -> Iterator[None]:
     try:
         yield
     except httpx.TimeoutException:
         raise EngineUnavailableError(
-            f"the server {url} does not answer ({_CHECK_TIMEOUT_S:.0f} s). Is it up?"
+            f"the server {url} does not answer {path} ({_CHECK_TIMEOUT_S:.0f} s). Is it up?"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise EngineUnavailableError(f"the server {url} cannot be reached ({without_key(str(error))})") from None
