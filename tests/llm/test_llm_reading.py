@@ -13,7 +13,14 @@ from deepchart_dagster.generation.prompts import context_block
 from deepchart_dagster.llm.model import Message
 from deepchart_dagster.llm.scripted.base import ScriptedRequest
 from deepchart_dagster.llm.scripted.html_tables import tables_in
-from deepchart_dagster.llm.scripted.lookups import RecordsLookup, SentenceLookup, StatementLookup, amount, find_all
+from deepchart_dagster.llm.scripted.lookups import (
+    LabelsLookup,
+    RecordsLookup,
+    SentenceLookup,
+    StatementLookup,
+    amount,
+    find_all,
+)
 from deepchart_dagster.llm.scripted.sent_context import Passage, context_hash, passages
 
 
@@ -150,6 +157,37 @@ def test_records_of_several_pages_and_of_one_caption() -> None:
         ("wrong_column", 62),
         ("wrong_column", 1),
     ]
+
+
+def test_a_caption_names_what_its_whole_table_is_about() -> None:
+    rows = "<table><tr><th>Stage</th><th>Salary</th></tr><tr><td>Seed</td><td>{}</td></tr></table>"
+    lookup = RecordsLookup.model_validate(
+        {"kind": "records", "caption": "by stage", "entity": r"Table\. (?P<key>\w+) by stage", "keys": ["Stage"],
+         "columns": ["Salary"]}
+    )  # fmt: skip
+    captions = ("Table. Oslo\nby stage", "Table. Lund by stage", "Somewhere by stage")
+    found = find_all(
+        [lookup], [Passage("d", "n", f"{caption}\n{rows.format(at)}") for at, caption in enumerate(captions)]
+    )
+    assert {value.path: value.value for value in found} == {
+        ("Oslo", "Seed", "Salary"): 0,
+        ("Lund", "Seed", "Salary"): 1,
+    }
+
+
+def test_numbers_at_the_bars_of_a_chart() -> None:
+    rows = (("", "2020", "2024"), ("Cork ■", "", "1,012 _"), ("Vigo", "87", "90.5"))
+    cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    pages = [Passage("d", "n", f"Figure {number}. Capital\n<table>{cells}</table>") for number in (1, 2)]
+
+    def found(caption: str, *names: str | None) -> dict[tuple[str, ...], float]:
+        lookup = LabelsLookup.model_validate({"kind": "labels", "caption": caption, "as": names})
+        return {value.path: value.value for value in find_all([lookup], pages[:1])}
+
+    assert found("Figure 1. Capital", "before", "after") == {("Vigo", "before"): 87, ("Vigo", "after"): 90.5}
+    assert found("Figure 1. Capital", None, "after") == {("Vigo", "after"): 90.5}
+    assert found("Figure 1.", "after") == {("Cork", "after"): 1012}
+    assert found("Figure 2.", "after") == {}
 
 
 def test_sentences_run_over_line_ends() -> None:

@@ -21,6 +21,7 @@ MisreadKind = Literal["wrong_column", "wrong_year", "unit_slip"]
 
 _AMOUNT = re.compile(r"\(?-?\d[\d,]*(?:\.\d+)?\)?|\(?-?\.\d+\)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_BAR = re.compile(r"[\s_■█▬]+$")
 _NIL = {"—", "–", "-"}
 
 
@@ -82,6 +83,7 @@ class RecordsLookup(_Lookup):
 
     ``records`` reads every such table (a list may go over several pages). ``series`` reads the first one and
     makes a list of each column; it and ``complete_rows`` leave out rows in which a column is no number.
+    ``entity`` is a pattern of the caption whose group ``key`` names what the whole table is about: the first key.
     """
 
     kind: Literal["records", "series"]
@@ -90,18 +92,27 @@ class RecordsLookup(_Lookup):
     columns: tuple[str, ...]
     save_as: tuple[str, ...] = Field(default=(), alias="as")
     complete_rows: bool = False
+    entity: str | None = None
 
     def find(self, passages: Sequence[Passage]) -> Iterator[Found]:
         for table in _tables(passages):
             places = {name: table.columns_named(name) for name in (*self.keys, *self.columns)}
-            if folded(self.caption) in folded(table.above) and all(places.values()):
+            entity = self._entity_of(table)
+            if folded(self.caption) in folded(table.above) and all(places.values()) and entity is not None:
                 for row in table.rows:
-                    yield from self._in_row(row, places)
+                    yield from self._in_row(row, places, entity)
                 if self.kind == "series":
                     return
 
-    def _in_row(self, row: tuple[str, ...], places: dict[str, list[int]]) -> Iterator[Found]:
-        keys = tuple(_first(row, places[name]) for name in self.keys)
+    def _entity_of(self, table: TextTable) -> tuple[str, ...] | None:
+        """What the caption names, () where it need not; None where it should and does not."""
+        if self.entity is None:
+            return ()
+        named = [match["key"].strip() for match in re.finditer(self.entity, " ".join(table.above.split()))]
+        return (named[-1],) if named else None
+
+    def _in_row(self, row: tuple[str, ...], places: dict[str, list[int]], entity: tuple[str, ...]) -> Iterator[Found]:
+        keys = (*entity, *(_first(row, places[name]) for name in self.keys))
         values = [amount(_first(row, places[name])) for name in self.columns]
         if not all(keys) or ((self.complete_rows or self.kind == "series") and None in values):
             return
@@ -111,6 +122,32 @@ class RecordsLookup(_Lookup):
         for name, value in zip(self.save_as or self.columns, values, strict=True):
             if value is not None:
                 yield Found((*keys, name), value, listed=self.kind == "series", neighbours=beside)
+
+
+class LabelsLookup(_Lookup):
+    """What is written at the bars of a chart: under its caption, row by row, a name and a number for each of ``as``.
+
+    A number that has no name there (null) is left out. What text recognition made of a bar is no part of a word.
+    """
+
+    kind: Literal["labels"]
+    caption: str
+    save_as: tuple[str | None, ...] = Field(alias="as", min_length=1)
+
+    def find(self, passages: Sequence[Passage]) -> Iterator[Found]:
+        for table in _tables(passages):
+            if folded(self.caption) in folded(table.above):
+                for row in table.rows:
+                    name, *cells = (_BAR.sub("", cell) for cell in row)
+                    yield from self._at_bar(name, [value for cell in cells if (value := amount(cell)) is not None])
+
+    def _at_bar(self, name: str, values: list[Number]) -> Iterator[Found]:
+        if not name or len(values) != len(self.save_as):
+            return
+        for at, (what, value) in enumerate(zip(self.save_as, values, strict=True)):
+            if what is not None:
+                beside = tuple(Neighbour("wrong_column", other) for other in values[:at] + values[at + 1 :])
+                yield Found((name, what), value, neighbours=beside)
 
 
 class SentenceLookup(_Lookup):
@@ -128,7 +165,7 @@ class SentenceLookup(_Lookup):
                     yield Found((match["key"].strip(), self.save_as), value)
 
 
-Lookup = Annotated[StatementLookup | RecordsLookup | SentenceLookup, Field(discriminator="kind")]
+Lookup = Annotated[StatementLookup | RecordsLookup | LabelsLookup | SentenceLookup, Field(discriminator="kind")]
 
 
 def find_all(lookups: Iterable[Lookup], passages: Sequence[Passage]) -> list[Found]:
