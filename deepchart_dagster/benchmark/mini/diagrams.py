@@ -89,26 +89,27 @@ def band_picture(area: Area, flows: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def labelled_bars(area: Area, title: str, bars: Mapping[str, Sequence[float]], series: Sequence[str]) -> None:
-    """A full-page chart: horizontal bars, one a series, with the value printed at the end of each.
+    """A full-page chart: a row for each name, then its values, a column for each series, then a bar for each value.
 
-    Values of one row stand in the columns of their series at the right, so that they can be read in their order.
+    Bars stand well apart from the words: text recognition takes one that touches a word for part of it.
     """
-    canvas, left = area.canvas, area.left + 128
-    columns = [area.right - 24 - 66 * (len(series) - 1 - number) for number in range(len(series))]
+    canvas = area.canvas
+    columns = [area.left + 170 + 66 * number for number in range(len(series))]
+    left = columns[-1] + 50
     canvas.text((area.left + 12, area.top + 34), title, font=_BOLD, size=14)
     for color, name, right in zip(PALETTE, series, columns, strict=False):
-        canvas.text((right, area.top + 66), name, font=_BOLD, size=10.5, align="right", color=color)
+        canvas.text((right, area.top + 66), name, font=_BOLD, size=11, align="right", color=color)
     top = area.top + 78
     step = (area.bottom - top - 10) / len(bars)
-    scale = (columns[0] - 76 - left) / max(value for values in bars.values() for value in values)
+    scale = (area.right - 20 - left) / max(value for values in bars.values() for value in values)
     for row, (name, values) in enumerate(bars.items()):
         middle = top + step * (row + 0.5)
         thick = step * 0.7 / len(values)
-        canvas.text((left - 8, middle + 4), name, font=_FONT, size=11, align="right")
+        canvas.text((area.left + 12, middle + 4), name, font=_FONT, size=11.5)
         for number, (value, right) in enumerate(zip(values, columns, strict=True)):
             y = middle - step * 0.35 + thick * number
-            canvas.box(left, y + 0.5, left + value * scale, y + thick - 0.5, PALETTE[number])
-            canvas.text((right, middle + 4), f"{value:,}", font=_FONT, size=11, align="right")
+            canvas.box(left, y + 0.5, left + value * scale, y + thick - 0.5, lighter(PALETTE[number], 0.3))
+            canvas.text((right, middle + 4), f"{value:,}", font=_FONT, size=11.5, align="right")
 
 
 def _piled(top: float, totals: Mapping[str, float], scale: float) -> dict[str, float]:

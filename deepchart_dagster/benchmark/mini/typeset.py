@@ -23,7 +23,10 @@ _PICTURE_DPI = 150
 
 @dataclass(frozen=True)
 class Look:
-    """Page size, margins and fonts of a document; ``leading`` is the distance of text lines in font sizes."""
+    """Page size, margins and fonts of a document; ``leading`` is the distance of text lines in font sizes.
+
+    ``table_size`` is the font size of a filing's tables.
+    """
 
     width: float = 612.0
     height: float = 792.0
@@ -32,6 +35,7 @@ class Look:
     font: str = "tiro"
     bold: str = "tibo"
     leading: float = 1.32
+    table_size: float = 8.5
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,11 @@ class Typesetter:
     @property
     def right(self) -> float:
         return self.look.width - self.look.margin
+
+    @property
+    def page(self) -> int:
+        """The number of the page that is being drawn, from 1."""
+        return int(self._document.page_count)
 
     @property
     def _bottom(self) -> float:

@@ -1,24 +1,23 @@
-"""A report on deep-tech companies in fourteen cities: tables, city profiles, company list. 28 pages.
+"""A report on deep-tech companies in fourteen cities: tables, city profiles, company list, charts as pictures.
 
-The evidence of its queries is spread out: funding by city stands in a table, engineers by city in a sentence
-of each profile, and the companies in a table over three pages.
+The evidence of its queries is spread out: funding by city stands in a table, engineers by city in a sentence of each
+profile, salaries in a table of each city, the companies in a table over three pages, patents in a picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepchart_dagster.benchmark.mini.documents import MiniDocument
 from deepchart_dagster.benchmark.mini.pictures import Axis, Bar, bar_picture, scatter_picture
-from deepchart_dagster.benchmark.mini.typeset import Area, Column, Look, Row, Table, Typesetter
+from deepchart_dagster.benchmark.mini.report import Report
+from deepchart_dagster.benchmark.mini.typeset import Area
 from deepchart_dagster.benchmark.model import Domain
 
 DOCUMENT = MiniDocument(
     id="mini-deeptech-report", domain=Domain.ECOSYSTEM, title="Northern Deep-Tech Cities: State of the Field 2024"
 )
 
-_LOOK = Look(width=595.0, height=842.0, margin=60.0, size=11.5, font="helv", bold="hebo", leading=1.5)
 _COMPANIES_A_PAGE = 12
 
 
@@ -104,15 +103,52 @@ COMPANIES = (
     Company("Yarrow Materials", "Lund", "Series A", 2020, 31.7, 53),
 )
 
+STAGE_NAMES = ("Seed", "Series A", "Series B", "Series C", "Series D")
+# Companies and median salary of an engineer (EUR thousand a year) by stage, in the order of STAGE_NAMES.
+STAGES = {
+    "Aarhus": ((60, 48.1), (43, 52.4), (22, 56.5), (16, 65.0), (7, 69.1)),
+    "Bergen": ((47, 50.4), (26, 53.1), (17, 61.8), (8, 66.2), (6, 76.0)),
+    "Copenhagen": ((184, 56.2), (141, 60.3), (66, 64.7), (58, 68.6), (31, 73.7)),
+    "Espoo": ((113, 53.0), (73, 60.4), (37, 69.5), (25, 73.8), (15, 81.6)),
+    "Gothenburg": ((92, 53.2), (70, 56.7), (38, 65.9), (17, 69.6), (9, 80.1)),
+    "Helsinki": ((137, 55.0), (106, 62.9), (89, 68.9), (30, 80.2), (27, 84.5)),
+    "Linköping": ((44, 49.6), (27, 56.1), (25, 59.3), (15, 65.6), (7, 74.4)),
+    "Lund": ((65, 51.0), (43, 57.1), (27, 60.4), (25, 66.9), (5, 76.3)),
+    "Oslo": ((105, 57.5), (73, 63.6), (41, 73.6), (40, 78.5), (10, 84.8)),
+    "Oulu": ((50, 45.0), (43, 49.3), (19, 57.6), (15, 65.4), (5, 73.4)),
+    "Reykjavik": ((28, 54.0), (18, 59.7), (17, 64.0), (8, 71.7), (4, 75.9)),
+    "Stockholm": ((269, 58.3), (194, 62.3), (95, 72.6), (77, 79.6), (26, 87.9)),
+    "Tampere": ((50, 45.1), (37, 52.0), (23, 60.1), (15, 69.2), (5, 75.4)),
+    "Trondheim": ((60, 50.0), (48, 57.2), (29, 63.6), (18, 70.6), (6, 77.6)),
+}
+
+# Patents granted in 2023 and in 2024; they stand in pictures alone.
+PATENTS = {
+    "Aarhus": (62, 61),
+    "Bergen": (46, 50),
+    "Copenhagen": (408, 500),
+    "Espoo": (464, 469),
+    "Gothenburg": (452, 431),
+    "Helsinki": (144, 178),
+    "Linköping": (223, 226),
+    "Lund": (180, 169),
+    "Oslo": (242, 284),
+    "Oulu": (274, 335),
+    "Reykjavik": (51, 51),
+    "Stockholm": (752, 909),
+    "Tampere": (171, 188),
+    "Trondheim": (124, 124),
+}
+
 _FOREWORD = (
     "This report looks at companies that need a laboratory before they need a market. They make chips, enzymes, "
     "lasers, drills and batteries, and they live in fourteen cities of the north.",
-    "We have counted what can be counted: money, deals, people and companies. The money comes from announcements "
-    "that two of us read independently; the people come from registers of employers; the companies were asked.",
+    "We have counted what can be counted: money, deals, people and companies. The money comes from announcements that "
+    "two of us read independently; the people come from registers of employers; the companies were asked.",
     "The cities differ less in what they can do than in who pays for it. Some have many engineers and little capital, "
     "others the reverse. That gap is the subject of the second chapter.",
-    "All figures, companies and sentences in this report are invented. It exists so that machines can be asked to "
-    "read it.",
+    "All figures, companies and sentences in this report are invented. It exists so that machines can be asked to read "
+    "it.",
 )
 
 _METHOD = (
@@ -134,9 +170,9 @@ _CHAPTER_ONE = (
 )
 
 _CHAPTER_TWO = (
-    "Money looks for people, but it does not always find them. A city that stands high by its engineers and low by "
-    "its funding has more to offer than investors have noticed. The profiles on the following pages give both sides, "
-    "with the number of engineers in the text of each.",
+    "Money looks for people, but it does not always find them. A city that stands high by its engineers and low by its "
+    "funding has more to offer than investors have noticed. The profiles on the following pages give both sides, with "
+    "the number of engineers in the text of each.",
     "Read a profile for what a city is good at. Rank it by what it has.",
 )
 
@@ -153,6 +189,21 @@ _PROFILE = (
     "Most of them began within walking distance of a university.",
     "Founders praise short ways and complain of long permits. Rents for laboratories have risen in every year since "
     "2019, and more slowly than those for flats.",
+)
+
+_BY_STAGE = (
+    "Salaries follow the age of a company more than its field. What {name} pays an engineer in a young company and in "
+    "a grown one is set out below; posts that were advertised in December 2024 are counted beside it.",
+    "Companies that were bought in the year are left out, and so are those that did not answer. Medians are of base "
+    "pay, before options, which matter most where the pay is least.",
+)
+
+_FIVE = (
+    "Patents are a poor measure of invention and the best one at hand. We count those granted to companies of the "
+    "field, in the city in which the first of the inventors lives. The two charts that follow show them for two years.",
+    "A city with many engineers has many patents. What a thousand engineers bring forth is a fairer number, and it can "
+    "be worked out with the profiles of chapter 2. It puts some small cities first.",
+    "Grants come three years after the application. The patents of 2024 are the work of people who were hired in 2020.",
 )
 
 _SECTORS = (
@@ -172,70 +223,41 @@ _GLOSSARY = (
 )
 
 
-class _Report:
+class _Cities(Report):
     def __init__(self) -> None:
-        self.sheet = Typesetter(
-            look=_LOOK,
-            title=DOCUMENT.title,
-            author="The Northern Field Office",
-            footer=lambda page: f"Northern Deep-Tech Cities 2024 | {page}" if page > 1 else "",
-        )
+        super().__init__(DOCUMENT.title, "The Northern Field Office", "Northern Deep-Tech Cities 2024")
 
     def draw(self) -> bytes:
-        self._cover()
-        self._page("Foreword", *_FOREWORD)
-        self._page("How we counted", *_METHOD)
-        self._page("1 Money by city", *_CHAPTER_ONE)
+        self.cover("NORTHERN DEEP-TECH CITIES", "State of the Field 2024", "The Northern Field Office")
+        self.page("Foreword", *_FOREWORD)
+        self.page("How we counted", *_METHOD)
+        self.page("1 Money by city", *_CHAPTER_ONE)
         self._funding_tables()
-        self._page("2 People and money", *_CHAPTER_TWO)
+        self.page("2 People and money", *_CHAPTER_TWO)
         for city in CITIES:
             self._profile(city)
-        self._page("3 Companies", *_CHAPTER_THREE)
+            self._by_stage(city)
+        self.page("3 Companies", *_CHAPTER_THREE)
         self._company_pages()
         self._sectors()
-        self._glossary()
-        return self.sheet.pdf()
-
-    def _cover(self) -> None:
-        sheet = self.sheet
-        sheet.space(150)
-        sheet.line("NORTHERN DEEP-TECH CITIES", size=26, align="center", bold=True)
-        sheet.space(10)
-        sheet.line("State of the Field 2024", size=17, align="center")
-        sheet.space(230)
-        sheet.line("The Northern Field Office", align="center")
-
-    def _page(self, heading: str, *paragraphs: str) -> None:
-        self.sheet.new_page()
-        self.sheet.heading(heading, size=17)
-        self.sheet.space(6)
-        self.sheet.paragraphs(paragraphs)
-
-    def _table(self, caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], texts: int) -> None:
-        """``texts`` leading columns are set to the left, the numbers after them to the right."""
-        sheet = self.sheet
-        sheet.line(caption, bold=True)
-        left, width = sheet.look.margin, sheet.right - sheet.look.margin - 8
-        step = width / (len(heads) + 0.6)  # the first column is wider
-        edges = [left, *(left + step * (1.6 + index) for index in range(len(heads)))]
-        columns = [Column(edges[index]) for index in range(texts)]
-        columns += [Column(edges[index + 1], "right") for index in range(texts, len(heads))]
-        body = tuple(Row(row) for row in rows)
-        sheet.table(Table(columns=tuple(columns), header=(Row(heads),), rows=body, striped=True, size=9.5))
+        self._patents()
+        self.glossary(_GLOSSARY)
+        self.page("About the office", "The office has four desks and a long shelf. It is paid by nobody it writes on.")
+        return self.pdf()
 
     def _funding_tables(self) -> None:
         heads = ("City", "Country", "Deals", "Funding", "Mean round")
         self.sheet.new_page()
-        self._table(
+        self.table(
             "Table 1. Funding by city in 2024 (EUR million)",
             heads,
             [_funding_row(city, city.funding_2024, city.deals) for city in CITIES],
             texts=2,
         )
         self.sheet.paragraph("Figure 1 sets the five largest cities beside their own result of the year before.")
-        self.sheet.picture(200, _draw_largest, "Figure 1. Funding of the five largest cities in 2023 and 2024.")
+        self.sheet.raster(200, _draw_largest, "Figure 1. Funding of the five largest cities in 2023 and 2024.")
         self.sheet.new_page()
-        self._table(
+        self.table(
             "Table 2. Funding by city in 2023 (EUR million)",
             heads,
             [_funding_row(city, city.funding_2023, city.deals - 3) for city in CITIES],
@@ -245,9 +267,22 @@ class _Report:
 
     def _profile(self, city: City) -> None:
         values = {name: getattr(city, name) for name in ("name", "known_for", "deals", "engineers", "start_ups")}
-        self._page(f"{city.name}, {city.country}", *(text.format(**values) for text in _PROFILE))
-        self.sheet.picture(
+        self.page(f"{city.name}, {city.country}", *(text.format(**values) for text in _PROFILE))
+        self.sheet.raster(
             190, lambda area: _draw_start_ups(area, city), f"Figure. Active start-ups in {city.name} by year."
+        )
+
+    def _by_stage(self, city: City) -> None:
+        self.page(f"{city.name} by stage", *(text.format(name=city.name) for text in _BY_STAGE))
+        rows = [
+            (stage, f"{companies}", f"{salary}", f"{round(companies * 0.8) + number}")
+            for number, (stage, (companies, salary)) in enumerate(zip(STAGE_NAMES, STAGES[city.name], strict=True))
+        ]
+        self.table(
+            f"Table. {city.name} by stage (salary in EUR thousand)",
+            ("Stage", "Companies", "Median salary", "Open posts"),
+            rows,
+            texts=1,
         )
 
     def _company_pages(self) -> None:
@@ -256,28 +291,29 @@ class _Report:
             self.sheet.new_page()
             continued = ", continued" if start else ""
             rows = [_company_row(company) for company in COMPANIES[start : start + _COMPANIES_A_PAGE]]
-            self._table(
+            self.table(
                 f"Table 3. Companies of the field (total raised in EUR million){continued}", heads, rows, texts=3
             )
 
     def _sectors(self) -> None:
-        self._page("4 Sectors", "Sectors overlap; a company counts where it spends most of its research budget.")
+        self.page("4 Sectors", "Sectors overlap; a company counts where it spends most of its research budget.")
         rows = [(name, f"{n}", f"{money:,.1f}", f"{rounds}") for name, n, money, rounds in _SECTORS]
-        self._table(
+        self.table(
             "Table 4. Sectors in 2024 (EUR million)", ("Sector", "Companies", "Funding", "Rounds"), rows, texts=1
         )
         self.sheet.paragraph("Sectors with many rounds did not always receive the most money, as Figure 2 shows.")
-        self.sheet.picture(210, _draw_rounds, "Figure 2. Funding and rounds by sector.")
+        self.sheet.raster(210, _draw_rounds, "Figure 2. Funding and rounds by sector.")
 
-    def _glossary(self) -> None:
-        self._page("Words used")
-        for word, meaning in _GLOSSARY:
-            self.sheet.paragraph(f"{word}: {meaning}.")
-        self._page("About the office", "The office has four desks and a long shelf. It is paid by nobody it writes on.")
+    def _patents(self) -> None:
+        self.page("5 Patents", *_FIVE)
+        for number, (place, year) in enumerate(((1, 2024), (0, 2023)), start=3):
+            title = f"Figure {number}. Patents granted in {year}, by city"
+            bars = {city: [counts[place]] for city, counts in PATENTS.items()}
+            self.bar_page(title, bars, ("Patents",))
 
 
 def draw() -> bytes:
-    return _Report().draw()
+    return _Cities().draw()
 
 
 def _funding_row(city: City, funding: float, deals: int) -> tuple[str, ...]:

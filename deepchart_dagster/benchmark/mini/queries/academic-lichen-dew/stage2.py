@@ -25,7 +25,15 @@ axes.set_ylim(0, 1.22 * max(hours))
 axes.set_yticks([150, 200], ["150 h", "200 h"], color="#666666", fontsize=8)
 axes.set_rlabel_position(15)
 for angle, month in zip(angles, months.values(), strict=True):
-    axes.text(angle, month["mean_hours"] + 26, f"{month['share_percent']:.1f} %", ha="center", va="center", fontsize=8)
+    axes.text(
+        angle,
+        month["mean_hours"] + 26,
+        f"{month['share_percent']:.1f} %",
+        ha="center",
+        va="center",
+        fontsize=8,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
 axes.set_title("Hours of dew on roof lichens by month, with the share of the year", pad=28)
 axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.22), frameon=False)
 figure.savefig(sys.argv[1])
