@@ -69,18 +69,22 @@ def _drawn_text(subset: ValidationSubset, folder: str) -> str:
 
 @command.command("agreement")
 @_BENCHMARK
+@click.option("--compare", type=click.Choice(["paper"]), help="With the paper's own table 9 below.")
 @common_options
-def show_agreement(benchmark: str | None, storage: str | None, as_json: bool) -> None:
+def show_agreement(benchmark: str | None, compare: str | None, storage: str | None, as_json: bool) -> None:
     """Accuracy, macro-F1, Cohen's κ, Pearson, Spearman and MAE for every pair of judges, and with people's labels.
 
     \b
     Example: deepchart validation agreement --json
     """
+    from deepchart_dagster.metrics.published import read_paper_judges
     from deepchart_dagster.scoring.judge_agreement import format_agreement
 
     with workbench(storage) as bench:
         table = bench.agreement_tables().make(_subset(bench, benchmark).benchmark)
-    emit(as_json, table.as_json(), format_agreement(table))
+        paper = read_paper_judges(bench.settings.storage) if compare else []
+    value = {**table.as_json(), "paper": [pair.as_json() for pair in paper]} if compare else table.as_json()
+    emit(as_json, value, format_agreement(table, paper))
 
 
 @command.command("sheet")

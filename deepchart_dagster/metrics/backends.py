@@ -69,8 +69,35 @@ def _place(row: BackendRow) -> tuple[object, ...]:
     return (row.benchmark, family_rank(row.family), row.family, row.name.lower(), _ORDER.index(row.backend))
 
 
-def format_backends(rows: Sequence[BackendRow]) -> str:
-    """Table 5 as text: ER and VAS side by side for Python, HTML and free choice, and what was chosen."""
+@dataclass(frozen=True)
+class PaperBackends:
+    """A line of the paper's table 5; ``model`` as it is called there."""
+
+    model: str
+    er_python: float
+    er_html: float
+    vas_python: float
+    vas_html: float
+
+    def is_of(self, row: BackendRow) -> bool:
+        """Table 5 calls some models by other names than the tables before it: by the provider's, as slugs do."""
+        return _plain(self.model) in (_plain(row.name), _plain(row.model))
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def read_paper_backends(storage: Path) -> list[PaperBackends]:
+    """Raises UpstreamError where there is no store, StorageError where it cannot be read."""
+    sql = "select model, er_python, er_html, vas_python, vas_html from paper.paper_rendering_backends"
+    with open_read_only(database_path(storage)) as connection:
+        return [PaperBackends(**record) for record in records(connection, sql, [])]
+
+
+def format_backends(rows: Sequence[BackendRow], paper: Sequence[PaperBackends] = ()) -> str:
+    """Table 5 as text: ER and VAS side by side for Python, HTML and free choice, and what was chosen; below a model the
+    paper's figures, where they are given and have it."""
     if not rows:
         return f"No chart of the study of rendering backends is scored yet. {_MATERIALISE}"
     width = max(len("model"), *(len(_label(row)) for row in rows)) + 2
@@ -82,7 +109,9 @@ def format_backends(rows: Sequence[BackendRow]) -> str:
             f"{'model'.ljust(width)}{_HEADS.format('ER py')}   {_HEADS.format('VAS py')}   free chose",
         ]
         for _, of_model in groupby(of_benchmark, key=lambda row: row.model):
-            lines.append(_line(list(of_model), width))
+            members = list(of_model)
+            lines.append(_line(members, width))
+            lines += [_paper_line(one, width) for one in paper if one.is_of(members[0])]
     notes = ["Each the mean of the text settings' means over scored charts; a model's failures count 0."]
     if errors := sum(row.n_error for row in rows):
         notes.append(f"{errors} charts in error are left out; the next run tries them again.")
@@ -101,6 +130,11 @@ def _line(rows: Sequence[BackendRow], width: int) -> str:
     free = by_backend.get("free")
     chose = f"   {free.n_python} python, {free.n_html} html of {free.n_total}" if free else ""
     return f"{_label(rows[0]).ljust(width)}{er}   {vas}{chose}"
+
+
+def _paper_line(paper: PaperBackends, width: int) -> str:
+    er, vas = (paper.er_python, paper.er_html, None), (paper.vas_python, paper.vas_html, None)
+    return f"{'  paper'.ljust(width)}{''.join(map(_number, er))}   {''.join(map(_number, vas))}"
 
 
 def _number(value: float | None) -> str:

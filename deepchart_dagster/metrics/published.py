@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.metrics.leaderboard import METRICS, database_path, open_read_only, records
+from deepchart_dagster.scoring.agreement import Agreement
 
 
 class CellPlace(NamedTuple):
@@ -95,6 +96,31 @@ def read_published(storage: Path, benchmark: str | None = None, *, compare: bool
             ),
             paper={_place(row): _paper_cell(row) for row in rows_of("paper_comparison")} if compare else None,
         )
+
+
+def read_paper_judges(storage: Path) -> list[Agreement]:
+    """The paper's table 9. It does not say over how many items: their number is 0.
+
+    Raises UpstreamError where there is no store, StorageError where it cannot be read.
+    """
+    with open_read_only(database_path(storage)) as connection:
+        rows = records(connection, "select * from paper.paper_judge_agreement", [])
+    return [
+        Agreement(
+            first=row["judge_a"],
+            second=row["judge_b"],
+            n_items=0,
+            n_charts=180,
+            n_single=0,
+            accuracy=row["accuracy"],
+            macro_f1=row["f1"],
+            kappa=row["cohen_kappa"],
+            pearson=row["pearson"],
+            spearman=row["spearman"],
+            mae=row["mae"],
+        )
+        for row in rows
+    ]
 
 
 def _average(row: dict[str, Any]) -> Average:

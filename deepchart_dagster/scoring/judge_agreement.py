@@ -6,6 +6,7 @@ Written to ``<root>/validation/<benchmark>/agreement.json``, so that the figures
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,8 +154,8 @@ class AgreementTables:
         )
 
 
-def format_agreement(table: AgreementTable) -> str:
-    """The table as text, in the columns of the paper's table 9."""
+def format_agreement(table: AgreementTable, paper: Sequence[Agreement] = ()) -> str:
+    """The table as text, in the columns of the paper's table 9; ``paper`` are its own lines, to stand below."""
     names = [f"{pair.first} – {pair.second}" for pair in (*table.judges, *table.with_people)]
     between = table.people.between if table.people else None
     if between:
@@ -164,7 +165,7 @@ def format_agreement(table: AgreementTable) -> str:
             f"{table.benchmark}: nothing to compare yet. Have the subset judged by two judges or more "
             "(deepchart materialize judge_verdicts --judge A --judge B), or labelled by two people."
         )
-    width = max(map(len, names))
+    width = max(map(len, [*names, *(f"{pair.first} – {pair.second}" for pair in paper)]))
     heads = ("items", "acc.", "F1", "κ", "Pearson", "Spearman", "MAE")
     lines = [
         f"Validation subset of {table.benchmark}: {table.n_charts} charts, primary judge {table.primary}",
@@ -173,6 +174,8 @@ def format_agreement(table: AgreementTable) -> str:
     ]
     if table.people and between:
         lines += [_line(between, width), "", _people_text(table.people), *table.people.notes]
+    if paper:
+        lines += ["", "The paper's (table 9, 180 charts)", *(_line(pair, width) for pair in paper)]
     unclear = [f"{judge} {n}" for judge, n in table.n_unclear.items() if n]
     if unclear:
         lines += ["", f"Neither Yes nor No, counted as No: {', '.join(unclear)}."]
@@ -183,7 +186,7 @@ def _line(pair: Agreement, width: int) -> str:
     figures = (pair.accuracy, pair.macro_f1, pair.kappa, pair.pearson, pair.spearman, pair.mae)
     texts = ["—" if figure is None else f"{figure:.3f}" for figure in figures]
     return f"{pair.first} – {pair.second}".ljust(width) + "".join(
-        text.rjust(10) for text in (str(pair.n_items), *texts)
+        text.rjust(10) for text in (str(pair.n_items or "—"), *texts)
     )
 
 

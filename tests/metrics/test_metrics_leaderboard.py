@@ -14,6 +14,7 @@ import pytest
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import StorageError, UpstreamError
+from deepchart_dagster.metrics.backends import BackendRow, format_backends, read_paper_backends
 from deepchart_dagster.metrics.bootstrap import mean_interval
 from deepchart_dagster.metrics.dbt import build_marts
 from deepchart_dagster.metrics.leaderboard import (
@@ -29,6 +30,7 @@ from deepchart_dagster.metrics.published import (
     Mixture,
     PaperCell,
     Published,
+    read_paper_judges,
     read_published,
 )
 from deepchart_dagster.metrics.store import build_metrics
@@ -221,10 +223,13 @@ def test_text_says_where_the_paper_has_no_such_model() -> None:
 
 
 @pytest.mark.slow
-def test_the_papers_figures_by_name_and_split(tree: Any) -> None:
+def test_the_papers_figures_by_name_and_split_and_what_was_not_measured_alike(tree: Any) -> None:
     tree.models.pop("robot")
     tree.add_model("m-1", name="GPT-5.2")
     tree.add_model("robot", name="deepseek-v3.2")
+    visual = Outcome(value={"vas": 1.0, "n_yes": 1, "judge": "scripted-judge"})
+    uids = ("shop/1", "shop/2", "shop/3", "shop/4")
+    tree.write("visual_accuracy", "robot", dict.fromkeys(uids, visual), judge=JUDGE, rubric="another")
     tree.export_everything()
     build_metrics(tree.root)
     build_marts(tree.root, DBT_PROJECT)
@@ -244,6 +249,8 @@ def test_the_papers_figures_by_name_and_split(tree: Any) -> None:
     assert average.paper["f1_src"] == pytest.approx(0.385, abs=5e-4)
     assert average.paper["f1_der"] == pytest.approx(0.249, abs=5e-4)
     assert read_published(tree.root).paper is None
+    # Robot was judged by another rubric. m-1 has a verdict on one instance; it failed or is unscored on the rest.
+    assert published.mixtures == (Mixture("shop", Split.FINANCE_NORMAL, "vas", 1, 4),)
 
 
 def test_the_papers_n_is_the_only_one_that_its_execution_rates_are_counts_of() -> None:
@@ -258,12 +265,18 @@ def test_the_papers_n_is_the_only_one_that_its_execution_rates_are_counts_of() -
 
 
 @pytest.mark.slow
-def test_models_measured_by_different_rubrics_are_not_silently_set_side_by_side(tree: Any) -> None:
-    visual = Outcome(value={"vas": 1.0, "n_yes": 1, "judge": "scripted-judge"})
-    uids = ("shop/1", "shop/2", "shop/3", "shop/4")
-    tree.write("visual_accuracy", "robot", dict.fromkeys(uids, visual), judge=JUDGE, rubric="another")
-    tree.export_everything()
-    build_metrics(tree.root)
-    build_marts(tree.root, DBT_PROJECT)
-    # m-1 is scored by the other rubric on one instance; it failed or is unscored on the rest.
-    assert read_published(tree.root).mixtures == (Mixture("shop", Split.FINANCE_NORMAL, "vas", 1, 4),)
+def test_the_papers_other_tables_are_in_the_store(built: Any) -> None:
+    judges = {(pair.first, pair.second): pair for pair in read_paper_judges(built.root)}
+    assert len(judges) == 6
+    assert judges["gpt-5.2", "qwen3.5-plus"].kappa == 0.755
+    backends = {line.model: line for line in read_paper_backends(built.root)}
+    assert (backends["GPT-5.2"].er_python, backends["GPT-5.2"].er_html) == (0.765, 0.983)
+    fields = {"benchmark": "b", "scripted": False, "er": 0.5, "vas": 0.25, "judge": None, "judge_scripted": False}
+    counts = dict.fromkeys(("n_settings", "n_total", "n_scored", "n_failed", "n_error", "n_python", "n_html"), 4)
+    row = BackendRow(model="kimi-k2-thinking", name="Kimi-K2", family="open-weight", backend="html", **fields, **counts)
+    text = format_backends([row], list(backends.values()))
+    # Ours has no chart in Python and none by free choice; the paper has no free choice in its table.
+    assert [line.split() for line in text.splitlines() if line.strip().startswith(("Kimi", "paper"))] == [
+        ["Kimi-K2", "—", "0.500", "—", "—", "0.250", "—"],
+        ["paper", "0.620", "0.623", "—", "0.401", "0.357", "—"],
+    ]
