@@ -25,8 +25,8 @@ from deepchart_dagster.benchmark.model import Domain, Modality, Split
 from deepchart_dagster.errors import StorageError
 
 BASE_FONTS = {"Helvetica", "Helvetica-Bold", "Times-Roman", "Times-Bold"}
-# Domains differ in how long a document has to be (issue 2).
-FEWEST_PAGES = {Domain.FINANCE: 12, Domain.ACADEMIC: 8, Domain.ECOSYSTEM: 25}
+# Domains differ in how long a document has to be (issues 2 and 6).
+FEWEST_PAGES = {Domain.FINANCE: 40, Domain.ACADEMIC: 8, Domain.ECOSYSTEM: 25}
 
 HASHES = """
 from deepchart_dagster.artifacts.canonical import sha256_bytes
@@ -91,10 +91,16 @@ def test_no_text_runs_off_a_page_or_over_other_text(drawn: dict[str, bytes]) -> 
 
 def test_characters_beyond_ascii_are_what_was_written(drawn: dict[str, bytes]) -> None:
     with opened(drawn["mini-halden-2022"]) as pdf:
-        assert "Total liabilities and shareholders’ equity" in pdf[9].get_text()
-        assert "—" in pdf[10].get_text()  # nil in the cash flow statement
+        assert "Total liabilities and shareholders’ equity" in titled(pdf, "CONSOLIDATED BALANCE SHEETS")
+        assert "—" in titled(pdf, "CONSOLIDATED STATEMENTS OF CASH FLOWS")  # nil
     with opened(drawn["mini-deeptech-report"]) as pdf:
         assert "Linköping" in pdf[4].get_text()
+
+
+def titled(pdf: Any, title: str) -> list[str]:
+    """The lines of the only page that has ``title`` as a line of its own."""
+    (lines,) = (lines for page in pdf if title in (lines := page.get_text().split("\n")))
+    return lines
 
 
 def years(lines: list[str]) -> list[str]:
@@ -103,12 +109,11 @@ def years(lines: list[str]) -> list[str]:
 
 def test_a_filing_shows_three_years_of_income_and_two_of_balances(drawn: dict[str, bytes]) -> None:
     with opened(drawn["mini-marrow-2023"]) as pdf:
-        income, balance, cash = (pdf[number].get_text().split("\n") for number in (8, 9, 10))
-    assert "CONSOLIDATED STATEMENTS OF INCOME" in income
+        income = titled(pdf, "CONSOLIDATED STATEMENTS OF INCOME")
+        balance = titled(pdf, "CONSOLIDATED BALANCE SHEETS")
+        cash = titled(pdf, "CONSOLIDATED STATEMENTS OF CASH FLOWS")
     assert years(income) == ["2023", "2022", "2021"]
-    assert "CONSOLIDATED BALANCE SHEETS" in balance
     assert years(balance) == ["2023", "2022"]
-    assert "CONSOLIDATED STATEMENTS OF CASH FLOWS" in cash
     assert years(cash) == ["2023", "2022", "2021"]
     assert "(In millions)" in cash
     assert "$" in cash, "the sign stands apart from its number"

@@ -1,8 +1,8 @@
-"""An annual report (Form 10-K) of one company and fiscal year: the three statements among other pages.
+"""An annual report (Form 10-K) of one company and fiscal year: the three statements among forty other pages.
 
-Income and cash flow cover three fiscal years, the balance sheet two. Amounts are in millions of dollars and
-say so in the header; ``$`` stands apart from its number and negatives stand in parentheses. Other tables
-show figures that look alike: discussion, segments, quarters, notes, the parent company alone.
+The balance sheet covers two fiscal years, income and cash flows two or three. Amounts are in thousands or millions of
+dollars and say so in the header; ``$`` stands apart from its number and negatives stand in parentheses. Other tables
+show figures that look alike: selected data, discussion, quarters, notes, the parent company alone.
 """
 
 from __future__ import annotations
@@ -12,32 +12,45 @@ from collections.abc import Sequence
 from deepchart_dagster.benchmark.mini import filing_text as words
 from deepchart_dagster.benchmark.mini.companies.books import Year
 from deepchart_dagster.benchmark.mini.companies.company import Company
+from deepchart_dagster.benchmark.mini.filing_notes import notes
+from deepchart_dagster.benchmark.mini.filing_tables import Figures, money_table, percent, split
+from deepchart_dagster.benchmark.mini.scans import scanned
 from deepchart_dagster.benchmark.mini.statements import (
     Line,
     balance_lines,
     cash_flow_lines,
+    flow_years,
     income_lines,
-    statement_row,
 )
-from deepchart_dagster.benchmark.mini.typeset import Column, Look, Row, Table, Typesetter
+from deepchart_dagster.benchmark.mini.typeset import Column, Row, Table, Typesetter
 
-_COLUMN_WIDTH = 74.0
-_QUARTERS = (22, 24, 25, 29)
+_QUARTERS = (23, 24, 26, 27)
+_MOST_SELECTED = 5
 
 
 def draw_filing(company: Company, fiscal_year: int) -> bytes:
-    """The PDF of the report for ``fiscal_year``; needs the books of that year and the two before."""
+    """The PDF of the report for ``fiscal_year``; needs the books of the years that its statements show."""
     return _Filing(company, fiscal_year).draw()
+
+
+def draw_filing_signed_on_paper(company: Company, fiscal_year: int) -> bytes:
+    """The same with the auditors' report and the statements as scans, as they were signed.
+
+    Not all pages: one takes OCR three to eight seconds of a core.
+    """
+    filing = _Filing(company, fiscal_year)
+    return scanned(filing.draw(), filing.signed_pages)
 
 
 class _Filing:
     def __init__(self, company: Company, fiscal_year: int) -> None:
         self.company = company
         self.fiscal_year = fiscal_year
-        self.three = [company.years[year] for year in range(fiscal_year, fiscal_year - 3, -1)]
-        self.two = self.three[:2]
+        self.flows = flow_years(company, fiscal_year)
+        self.two = self.flows[:2]
+        self.signed_pages: list[int] = []
         self.sheet = Typesetter(
-            look=Look(),
+            look=company.look,
             title=f"{company.name}: Form 10-K {fiscal_year}",
             author=company.name,
             footer=lambda page: f"{company.name} | {fiscal_year} Form 10-K | {page}" if page > 1 else "",
@@ -47,14 +60,40 @@ class _Filing:
         self._cover()
         self._contents()
         self._narrative()
+        self._properties()
+        self._market()
+        self._selected()
         self._discussion()
         self._auditor()
         self._statements()
         self._equity()
         self._notes()
+        self._other_items()
         self._parent_only()
+        self._valuation()
         self._signatures()
         return self.sheet.pdf()
+
+    # words and tables of every page
+
+    def _spoken(self, text: str) -> str:
+        company = self.company
+        facts = {"name": company.name, "short": company.short, "unit": company.unit, "year_end": company.year_end}
+        return text.format(**facts, year=self.fiscal_year)
+
+    def _section(self, heading: str, texts: Sequence[str] = (), *, new_page: bool = True, size: float = 12.0) -> None:
+        if new_page:
+            self.sheet.new_page()
+        self.sheet.heading(heading, size=size)
+        self.sheet.paragraphs([self._spoken(text) for text in texts])
+
+    def _figures(self, figures: Figures) -> None:
+        if figures.caption:
+            self.sheet.line(figures.caption, bold=True)
+        self.sheet.table(money_table(self.sheet.look, figures))
+
+    def _years(self, n_years: int) -> tuple[str, ...]:
+        return tuple(str(self.fiscal_year - back) for back in range(n_years))
 
     # front matter
 
@@ -69,269 +108,251 @@ class _Filing:
         sheet.space(8)
         sheet.line(f"incorporated in {company.state}; principal offices in {company.city}", align="center")
         sheet.space(60)
-        shares = company.shares_outstanding[self.fiscal_year]
-        sheet.paragraph(words.COVER.format(name=company.name, shares=shares, next_year=self.fiscal_year + 1))
+        shares, unit = f"{company.shares_outstanding[self.fiscal_year]:,}", company.unit.removesuffix("s")
+        sheet.paragraph(words.COVER.format(name=company.name, shares=shares, unit=unit, next_year=self.fiscal_year + 1))
 
     def _contents(self) -> None:
-        self.sheet.new_page()
-        self.sheet.heading("Table of contents")
+        self._section("Table of contents")
         rows = tuple(Row((item, title)) for item, title in words.ITEMS)
         left = self.sheet.look.margin
-        self.sheet.table(Table(columns=(Column(left), Column(left + 70)), header=(), rows=rows, size=10))
-        self.sheet.paragraph(words.FORWARD_LOOKING.format(short=self.company.short))
+        self.sheet.table(Table(columns=(Column(left), Column(left + 90)), header=(), rows=rows, size=10))
+        self.sheet.paragraph(self._spoken(words.FORWARD_LOOKING))
 
     def _narrative(self) -> None:
-        sheet, company = self.sheet, self.company
-        for heading, paragraphs in (
-            ("Item 1. Business", (*company.business, words.PEOPLE.format(short=company.short))),
-            ("Item 1A. Risk factors", (words.RISKS, *company.risks, *words.GENERAL_RISKS)),
-            ("Item 2. Properties", words.PROPERTIES),
-        ):
-            sheet.new_page()
-            sheet.heading(heading)
-            sheet.paragraphs([text.format(short=company.short) for text in paragraphs])
+        self._section("Item 1. Business", (*self.company.business, words.PEOPLE))
+        self._section("Item 1A. Risk factors", (words.RISKS, *self.company.risks, *words.GENERAL_RISKS))
+        self._section("Item 1C. Cybersecurity", words.CYBERSECURITY)
+
+    def _properties(self) -> None:
+        """A list that goes on over a page break."""
+        self._section("Item 2. Properties", (*words.PROPERTIES, words.SITES))
+        left = self.sheet.look.margin
+        columns = (Column(left), Column(left + 150), Column(left + 250), Column(self.sheet.right - 6, "right"))
+        rows = []
+        for at, town in enumerate(words.TOWNS * 2):
+            use = words.USES[(at * 3 + len(self.company.short)) % len(words.USES)]
+            floor = 20 + (at * 37 + self.fiscal_year + len(self.company.name)) % 240
+            rows.append(Row((town, use, "Rented" if at % 3 else "Owned", str(floor))))
+        header = (Row(("Site", "Use", "Held as", "Floor")),)
+        self.sheet.table(Table(columns, header, tuple(rows), size=self.sheet.look.table_size))
+        self._section("Item 3. Legal proceedings", words.LEGAL)
+
+    def _market(self) -> None:
+        self._section("Item 5. Market for the shares", words.MARKET)
+        quarters = ("First quarter", "Second quarter", "Third quarter", "Fourth quarter")
+        for back in range(2):
+            lines = []
+            for at, name in enumerate(quarters):
+                high = 18 + (self.fiscal_year - back + 7 * at) % 11 + 0.25 * at
+                lines.append(Line(name, (round(high + 1.37, 2), round(high - 2.81, 2))))
+            self._figures(Figures(("High", "Low"), tuple(lines), f"Price of a share, fiscal {self.fiscal_year - back}"))
+        bought = split(self.two[0].decisions.repurchases, _QUARTERS)
+        lines = [Line(name, (amount,)) for name, amount in zip(quarters, bought, strict=True)]
+        self._figures(Figures(("Spent",), tuple(lines), f"Shares bought back (in {self.company.unit} of dollars)"))
+
+    def _selected(self) -> None:
+        """As many years as there are books for: more than the statements show, and not as the statements show them."""
+        self._section("Item 6. Selected financial data", words.SELECTED)
+        numbers = [year for year in sorted(self.company.years, reverse=True) if year <= self.fiscal_year]
+        numbers = numbers[:_MOST_SELECTED]
+        years = [self.company.years[number] for number in numbers]
+        rows = {
+            self.company.revenue_label: [_first_reported(at, y.decisions.revenue) for at, y in enumerate(years)],
+            f"Net {self.company.outcome}": [_first_reported(at, y.net_income) for at, y in enumerate(years)],
+            "Total assets": [_first_reported(at, y.after.total_assets) for at, y in enumerate(years)],
+            "Long-term debt": [y.after.long_term_debt for y in years],
+            "Employees": [200 + y.decisions.selling % 4_000 for y in years],
+        }
+        lines = tuple(Line(label, tuple(values)) for label, values in rows.items())
+        self._figures(Figures(tuple(map(str, numbers)), lines, f"Selected data (in {self.company.unit})"))
+
+    # discussion
 
     def _discussion(self) -> None:
-        sheet = self.sheet
-        sheet.new_page()
-        sheet.heading("Item 7. Management's discussion and analysis")
-        sheet.paragraphs(self.company.outlook)
-        self._figures(
-            "Selected results (in millions, except percentages)",
-            self.three,
-            [
-                Line(self.company.revenue_label, tuple(year.decisions.revenue for year in self.three)),
-                Line("Gross profit", tuple(year.gross_profit for year in self.three)),
-                Line("Gross margin, percent", tuple(_percent(y.gross_profit, y.decisions.revenue) for y in self.three)),
-                Line("Operating margin, percent", tuple(self._operating_margin(year) for year in self.three)),
-            ],
+        unit, n_years = self.company.unit, len(self.flows)
+        self._section("Item 7. Management's discussion and analysis", self.company.outlook)
+        results = (
+            Line(self.company.revenue_label, tuple(year.decisions.revenue for year in self.flows)),
+            Line("Gross profit", tuple(year.gross_profit for year in self.flows)),
+            Line("Gross margin, percent", tuple(percent(y.gross_profit, y.decisions.revenue) for y in self.flows)),
+            Line("Operating margin, percent", tuple(_operating_margin(year) for year in self.flows)),
         )
-        sheet.paragraphs([text.format(short=self.company.short) for text in words.DISCUSSION])
-        sheet.new_page()
-        sheet.heading("Liquidity and capital resources")
-        sheet.paragraphs([text.format(short=self.company.short) for text in words.LIQUIDITY])
-        self._figures(
-            "Sources and uses of cash (in millions)",
-            self.two,
-            [
-                Line("Free cash flow", tuple(y.operating_cash - y.decisions.capital_spending for y in self.two)),
-                Line("Debt less cash", tuple(_net_debt(year) for year in self.two)),
-                Line("Unused credit lines", (750, 750)),
-            ],
+        self._figures(Figures(self._years(n_years), results, f"Selected results (in {unit}, except percentages)"))
+        self.sheet.paragraphs([self._spoken(text) for text in words.DISCUSSION])
+        self._changes()
+        self._section("Liquidity and capital resources", words.LIQUIDITY)
+        cash = (
+            Line("Free cash flow", tuple(y.operating_cash - y.decisions.capital_spending for y in self.two)),
+            Line("Debt less cash", tuple(_net_debt(year) for year in self.two)),
+            Line("Unused credit lines", tuple(_credit_line(year) for year in self.two)),
         )
-        sheet.heading("Item 7A. Market risk", size=11)
-        sheet.paragraphs(words.MARKET_RISK)
+        self._figures(Figures(self._years(2), cash, f"Sources and uses of cash (in {unit})"))
+        self._obligations()
+        self._section("Critical accounting estimates", words.ESTIMATES)
+        self._section("Item 7A. Market risk", words.MARKET_RISK)
 
-    def _operating_margin(self, year: Year) -> float:
-        return _percent(year.operating_income, year.decisions.revenue)
+    def _changes(self) -> None:
+        unit = self.company.unit
+        self._section("Results by line", (*words.RESULTS, *words.CHANGES))
+        before = _results(self.two[1])
+        lines = tuple(
+            Line(label, (now, before[label], now - before[label], percent(now - before[label], abs(before[label]))))
+            for label, now in _results(self.two[0]).items()
+        )
+        heads = (*self._years(2), "Change", "Percent")
+        self._figures(Figures(heads, lines, f"Results (in {unit}, except percentages)"))
+        quarters = ("First", "Second", "Third", "Fourth")
+        for label, total in _results(self.two[0]).items():
+            parts = tuple(
+                Line(name, tuple(split(total * share // 100, _QUARTERS)))
+                for name, share in self.company.segment_shares.items()
+            )
+            self._figures(Figures(quarters, parts, f"{label} by quarter (in {unit})"))
+
+    def _obligations(self) -> None:
+        self._section("Contractual obligations", words.OBLIGATIONS)
+        year = self.two[0]
+        totals = {
+            "Debt": year.after.current_debt + year.after.long_term_debt,
+            "Interest": 4 * year.decisions.interest,
+            "Leases": year.decisions.selling // 3,
+            "Purchases": year.decisions.cost_of_sales // 6,
+        }
+        lines = tuple(Line(label, (total, *split(total, (18, 33, 27, 22)))) for label, total in totals.items())
+        heads = ("Total", "1 year", "2–3 years", "4–5 years", "Later")
+        self._figures(Figures(heads, lines, f"Payments that fall due (in {self.company.unit})"))
 
     def _auditor(self) -> None:
-        self.sheet.new_page()
-        self.sheet.heading("Item 8. Financial statements and supplementary data")
-        self.sheet.heading("Report of the independent auditors", size=11)
-        self.sheet.paragraphs([text.format(name=self.company.name, year=self.fiscal_year) for text in words.AUDITOR])
+        self._section("Item 8. Financial statements and supplementary data")
+        self._section("Report of the independent auditors", words.AUDITOR, new_page=False, size=11)
+        self.signed_pages.append(self.sheet.page)
 
     # the three statements
 
     def _statements(self) -> None:
-        company, year = self.company, self.fiscal_year
-        income_unit = "(In millions, except per share amounts)"
-        self._statement(company.income_title, income_unit, 3, income_lines(company, year))
-        balance_unit = "(In millions, except par value)"
-        self._statement("CONSOLIDATED BALANCE SHEETS", balance_unit, 2, balance_lines(company, year))
-        cash_flow_title = "CONSOLIDATED STATEMENTS OF CASH FLOWS"
-        self._statement(cash_flow_title, "(In millions)", 3, cash_flow_lines(company, year))
+        company, year, unit = self.company, self.fiscal_year, f"In {self.company.unit}"
+        ended = f"Years ended {company.year_end},"
+        self._statement(company.income_title, f"({unit}, except per share amounts)", ended, income_lines(company, year))
+        at_end = f"{company.year_end},"
+        title = "CONSOLIDATED BALANCE SHEETS"
+        self._statement(title, f"({unit}, except par value)", at_end, balance_lines(company, year))
+        self._statement("CONSOLIDATED STATEMENTS OF CASH FLOWS", f"({unit})", ended, cash_flow_lines(company, year))
 
-    def _statement(self, title: str, unit: str, n_years: int, lines: Sequence[Line]) -> None:
+    def _statement(self, title: str, unit: str, span: str, lines: Sequence[Line]) -> None:
         sheet = self.sheet
         sheet.new_page()
+        first = sheet.page
         sheet.line(self.company.name, size=11, align="center", bold=True)
         sheet.line(title, size=11, align="center", bold=True)
         sheet.line(unit, align="center")
         sheet.space(8)
-        span = "December 31," if n_years == 2 else f"Years ended {self.company.year_end},"
-        sheet.table(self._money_table(n_years, lines, span=span))
+        years = self._years(max(len(line.values) for line in lines))
+        sheet.table(money_table(sheet.look, Figures(years, tuple(lines), span=span), self.company.notes))
         sheet.paragraph("The accompanying notes are an integral part of these statements.", size=8)
-
-    def _figures(self, caption: str, years: Sequence[Year], lines: Sequence[Line]) -> None:
-        self.sheet.line(caption, bold=True)
-        self.sheet.table(self._money_table(len(years), lines))
-
-    def _money_table(self, n_years: int, lines: Sequence[Line], *, span: str | None = None) -> Table:
-        numbers = [str(self.fiscal_year - back) for back in range(n_years)]
-        return self._table(numbers, lines, span=span)
-
-    def _table(self, heads: Sequence[str], lines: Sequence[Line], *, span: str | None = None) -> Table:
-        left, right = self.sheet.look.margin, self.sheet.right - 6
-        edges = [right - _COLUMN_WIDTH * (len(heads) - 1 - index) for index in range(len(heads))]
-        columns = [Column(left)]
-        for edge in edges:  # a narrow column for the dollar sign, then the number
-            columns += [Column(edge - 44), Column(edge, "right")]
-        header = [Row((None, *_spread(heads)))]
-        if span:
-            middle = Column((edges[0] + edges[-1]) / 2 - 12, "center")
-            columns.append(middle)
-            header.insert(0, Row((*[None] * (len(columns) - 1), span)))
-        rows = tuple(statement_row(line) for line in lines)
-        return Table(columns=tuple(columns), header=tuple(header), rows=rows)
+        self.signed_pages += range(first, sheet.page + 1)
 
     # notes and schedules
 
     def _equity(self) -> None:
-        sheet = self.sheet
-        sheet.new_page()
-        sheet.heading("Consolidated statements of shareholders’ equity (in millions)", size=11)
-        for back, year in enumerate(self.three):
-            number = self.fiscal_year - back
-            lines = [
-                Line(f"Balance, beginning of {number}", (year.before.paid_in_capital, year.before.retained_earnings)),
-                Line("Net income", (0, year.net_income)),
+        title = f"Consolidated statements of shareholders’ equity (in {self.company.unit})"
+        self._section(title, size=11)
+        for back, year in enumerate(self.flows):
+            number, opened, closed = self.fiscal_year - back, year.before, year.after
+            lines = (
+                Line(f"Balance, beginning of {number}", (opened.paid_in_capital, opened.retained_earnings)),
+                Line(f"Net {self.company.outcome}", (0, year.net_income)),
                 Line("Dividends declared", (0, -year.decisions.dividends)),
+                Line("Shares issued", (year.decisions.shares_issued, 0)),
                 Line("Stock-based compensation", (year.decisions.stock_compensation, 0)),
                 Line("Shares repurchased", (-year.decisions.repurchases, 0)),
-                Line(f"Balance, end of {number}", (year.after.paid_in_capital, year.after.retained_earnings), "total"),
-            ]
-            sheet.table(self._table(("Paid-in capital", "Retained"), lines))
+                Line(f"Balance, end of {number}", (closed.paid_in_capital, closed.retained_earnings), "total"),
+            )
+            self._figures(Figures(("Paid-in capital", "Retained"), lines))
 
     def _notes(self) -> None:
-        sheet = self.sheet
-        sheet.new_page()
-        sheet.heading("Notes to consolidated financial statements")
-        sheet.heading("1. Accounting policies", size=11)
-        sheet.paragraphs([text.format(short=self.company.short) for text in words.POLICIES])
-        self._note("2. Revenue by region (in millions)", words.REGIONS, self.three, self._shares_of_revenue("region"))
-        self._note("3. Inventories (in millions)", words.INVENTORIES, self.two, self._inventory_lines(), new_page=False)
-        self._note("4. Property (in millions)", words.PROPERTY, self.two, self._property_lines())
-        self._note("5. Debt (in millions)", words.DEBT, self.two, self._debt_lines(), new_page=False)
-        self._note("6. Income taxes (in millions)", words.TAXES, self.three, self._tax_lines())
-        self._note("7. Segments (in millions)", words.SEGMENTS, self.three, self._segment_lines())
-        self._quarters()
+        self._section("Notes to consolidated financial statements")
+        for number, note in enumerate(notes(self.company, self.fiscal_year), start=1):
+            unit = f" (in {self.company.unit})" if note.figures else ""
+            self._section(f"{number}. {note.title}{unit}", note.text, new_page=number > 1, size=11)
+            for figures in note.figures:
+                self._figures(figures)
 
-    def _note(
-        self, heading: str, text: str, years: Sequence[Year], lines: Sequence[Line], *, new_page: bool = True
-    ) -> None:
-        if new_page:
-            self.sheet.new_page()
-        self.sheet.heading(heading, size=11)
-        self.sheet.paragraph(text.format(short=self.company.short))
-        self.sheet.table(self._money_table(len(years), lines))
-
-    def _shares_of_revenue(self, by: str) -> list[Line]:
-        shares = self.company.region_shares if by == "region" else self.company.segment_shares
-        columns = [_split(year.decisions.revenue, tuple(shares.values())) for year in self.three]
-        lines = [Line(name, tuple(column[i] for column in columns)) for i, name in enumerate(shares)]
-        return [*lines, Line("Total", tuple(year.decisions.revenue for year in self.three), "total", dollar=True)]
-
-    def _inventory_lines(self) -> list[Line]:
-        columns = [_split(year.after.inventories, self.company.inventory_note) for year in self.two]
-        return [
-            Line("Finished goods", tuple(column[0] for column in columns)),
-            Line("Raw materials and supplies", tuple(column[1] for column in columns)),
-            Line("Inventories before reserve", tuple(sum(column) for column in columns), "total"),
-        ]
-
-    def _property_lines(self) -> list[Line]:
-        gross = [_split(year.after.plant * 2, (11, 34, 55)) for year in self.two]
-        return [
-            Line("Land", tuple(column[0] for column in gross)),
-            Line("Buildings", tuple(column[1] for column in gross)),
-            Line("Machinery and equipment", tuple(column[2] for column in gross)),
-            Line("Less accumulated depreciation", tuple(-year.after.plant for year in self.two)),
-            Line("Net", tuple(year.after.plant for year in self.two), "total", dollar=True),
-        ]
-
-    def _debt_lines(self) -> list[Line]:
-        totals = [year.after.current_debt + year.after.long_term_debt for year in self.two]
-        columns = [_split(total, (45, 35, 20)) for total in totals]
-        labels = ("Senior notes, 3.15%", "Senior notes, 4.40%", "Term loan, variable rate")
-        lines = [Line(label, tuple(column[i] for column in columns)) for i, label in enumerate(labels)]
-        return [*lines, Line("Total debt", tuple(totals), "total", dollar=True)]
-
-    def _tax_lines(self) -> list[Line]:
-        columns = [_split(year.decisions.tax, (74, 17, 9)) for year in self.three]
-        labels = ("Federal", "State", "Foreign")
-        lines = [Line(label, tuple(column[i] for column in columns)) for i, label in enumerate(labels)]
-        return [*lines, Line("Income tax provision", tuple(y.decisions.tax for y in self.three), "total", dollar=True)]
-
-    def _segment_lines(self) -> list[Line]:
-        shares = tuple(self.company.segment_shares.values())
-        profit = [_split(year.operating_income + 96, shares) for year in self.three]
-        lines = [Line("Segment revenue:", style="heading", indent=0), *self._shares_of_revenue("segment")]
-        lines.append(Line("Segment operating income:", style="heading", indent=0))
-        names = self.company.segment_shares
-        lines += [Line(name, tuple(column[i] for column in profit)) for i, name in enumerate(names)]
-        lines.append(Line("Corporate costs", (-96, -96, -96)))
-        total = tuple(year.operating_income for year in self.three)
-        return [*lines, Line("Consolidated operating income", total, "total", dollar=True)]
-
-    def _quarters(self) -> None:
-        year = self.three[0]
-        self.sheet.heading("8. Quarterly information, unaudited (in millions)", size=11)
-        self.sheet.paragraph(words.QUARTERS)
-        lines = [
-            Line(self.company.revenue_label, tuple(_split(year.decisions.revenue, _QUARTERS))),
-            Line("Gross profit", tuple(_split(year.gross_profit, _QUARTERS))),
-            Line("Net income", tuple(_split(year.net_income, _QUARTERS)), "total", dollar=True),
-        ]
-        self.sheet.table(self._table(("First", "Second", "Third", "Fourth"), lines))
+    def _other_items(self) -> None:
+        self._section("Item 9A. Controls and procedures", words.CONTROLS)
+        self._section("Items 10 to 14. Board, pay, owners and fees", words.GOVERNANCE)
 
     def _parent_only(self) -> None:
-        sheet = self.sheet
-        sheet.new_page()
-        sheet.heading("Schedule I. Condensed financial information of the parent company", size=11)
-        sheet.paragraph(words.PARENT.format(short=self.company.short))
-        sheet.line("CONDENSED BALANCE SHEETS (PARENT COMPANY ONLY)", bold=True)
-        sheet.line("(In millions)")
+        unit, outcome = self.company.unit, self.company.outcome
+        self._section("Schedule I. Condensed financial information of the parent company", (words.PARENT,), size=11)
         ends = [year.after for year in self.two]
         cash = [end.cash // 4 for end in ends]
         debt = [end.long_term_debt for end in ends]
         holdings = [end.equity + owed - own for end, owed, own in zip(ends, debt, cash, strict=True)]
         totals = tuple(own + held for own, held in zip(cash, holdings, strict=True))
-        lines = [
+        balances = (
             Line("Cash and cash equivalents", tuple(cash), dollar=True),
             Line("Investments in subsidiaries", tuple(holdings)),
             Line("Total assets", totals, "total", dollar=True),
             Line("Long-term debt", tuple(debt)),
             Line("Total shareholders’ equity", tuple(end.equity for end in ends)),
             Line("Total liabilities and shareholders’ equity", totals, "total", dollar=True),
-        ]
-        sheet.table(self._money_table(2, lines))
-        sheet.line("CONDENSED STATEMENTS OF INCOME (PARENT COMPANY ONLY)", bold=True)
-        sheet.line("(In millions)")
-        lines = [
-            Line("Dividends from subsidiaries", tuple(y.decisions.dividends + 25 for y in self.three), dollar=True),
-            Line("Corporate expenses", tuple(-y.decisions.interest - 9 for y in self.three)),
-            Line("Net income of the parent alone", tuple(_parent_income(y) for y in self.three), "total", dollar=True),
-        ]
-        sheet.table(self._money_table(3, lines))
+        )
+        self.sheet.line("CONDENSED BALANCE SHEETS (PARENT COMPANY ONLY)", bold=True)
+        self._figures(Figures(self._years(2), balances, f"(In {unit})"))
+        received = tuple(y.decisions.dividends + y.decisions.interest for y in self.flows)
+        spent = tuple(-y.decisions.interest - y.decisions.selling // 90 for y in self.flows)
+        left = tuple(got + cost for got, cost in zip(received, spent, strict=True))
+        income = (
+            Line("Dividends from subsidiaries", received, dollar=True),
+            Line("Corporate expenses", spent),
+            Line(f"Net {outcome} of the parent alone", left, "total", dollar=True),
+        )
+        self.sheet.line("CONDENSED STATEMENTS OF INCOME (PARENT COMPANY ONLY)", bold=True)
+        self._figures(Figures(self._years(len(self.flows)), income, f"(In {unit})"))
+
+    def _valuation(self) -> None:
+        self._section(f"Schedule II. Valuation accounts (in {self.company.unit})", (words.VALUATION,), size=11)
+        for label, part in (("Allowance for credit losses", 35), ("Reserve for slow stocks", 48), ("Rebates", 21)):
+            lines = []
+            for back, year in enumerate(self.flows):
+                opened, closed = year.before.receivables // part, year.after.receivables // part
+                added = year.decisions.revenue // (part * 12)
+                values = (opened, added, closed - opened - added, closed)
+                lines.append(Line(f"Fiscal {self.fiscal_year - back}", values))
+            self._figures(Figures(("Beginning", "Added", "Used", "End"), tuple(lines), label))
 
     def _signatures(self) -> None:
-        self.sheet.new_page()
-        self.sheet.heading("Item 15. Exhibits")
-        self.sheet.paragraphs(words.EXHIBITS)
-        self.sheet.heading("Signatures")
-        name, year = self.company.name, self.fiscal_year + 1
-        self.sheet.paragraph(words.SIGNATURES.format(name=name, year=year))
+        self._section("Item 15. Exhibits", words.EXHIBITS)
+        self._section("Signatures", new_page=False)
+        signed = words.SIGNATURES.format(name=self.company.name, year=self._signed_in)
+        self.sheet.paragraph(signed)
+
+    @property
+    def _signed_in(self) -> int:
+        """Two months after the fiscal year, which is the calendar year of all but some companies."""
+        return self.fiscal_year + (self.company.year_end == "December 31")
 
 
-def _spread(heads: Sequence[str]) -> list[str | None]:
-    """Each head over its number, nothing over the dollar column."""
-    return [cell for head in heads for cell in (None, head)]
+def _results(year: Year) -> dict[str, int]:
+    return {
+        "Cost of sales": year.decisions.cost_of_sales,
+        "Research and development": year.decisions.research,
+        "Selling, general and administrative": year.decisions.selling,
+    }
 
 
-def _percent(part: int, whole: int) -> float:
-    return round(100 * part / whole, 2)
+def _first_reported(years_ago: int, amount: int) -> int:
+    """What had been reported before the prior year was revised; the latest two years agree with the statements."""
+    return amount if years_ago < 2 else amount - amount // 330
+
+
+def _operating_margin(year: Year) -> float:
+    return percent(year.operating_income, year.decisions.revenue)
 
 
 def _net_debt(year: Year) -> int:
     return year.after.current_debt + year.after.long_term_debt - year.after.cash
 
 
-def _parent_income(year: Year) -> int:
-    return year.decisions.dividends + 25 - year.decisions.interest - 9
-
-
-def _split(total: int, shares: tuple[int, ...]) -> list[int]:
-    """``total`` in whole parts by percent; the last part takes what rounding leaves."""
-    parts = [total * share // 100 for share in shares[:-1]]
-    return [*parts, total - sum(parts)]
+def _credit_line(year: Year) -> int:
+    return year.before.total_assets // 100 * 12

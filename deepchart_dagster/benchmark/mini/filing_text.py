@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 COVER = (
-    "{name} had {shares} million shares of common stock outstanding at the end of January {next_year}. The shares are "
+    "{name} had {shares} {unit} shares of common stock outstanding at the end of January {next_year}. The shares are "
     "listed under one class. The company files every report that is due, answers the questions of its auditors and "
     "keeps this report on its web site. All figures in this document are invented for a test of chart generation."
 )
@@ -11,11 +11,18 @@ COVER = (
 ITEMS = (
     ("Item 1", "Business"),
     ("Item 1A", "Risk factors"),
+    ("Item 1C", "Cybersecurity"),
     ("Item 2", "Properties"),
+    ("Item 3", "Legal proceedings"),
+    ("Item 5", "Market for the shares"),
+    ("Item 6", "Selected financial data"),
     ("Item 7", "Management's discussion and analysis"),
     ("Item 7A", "Market risk"),
     ("Item 8", "Consolidated balance sheets, statements of income and cash flows, and notes"),
+    ("Item 9A", "Controls and procedures"),
+    ("Items 10 to 14", "Board, pay, owners and fees"),
     ("Schedule I", "The parent company alone"),
+    ("Schedule II", "Valuation accounts"),
     ("Item 15", "Exhibits and signatures"),
 )
 
@@ -48,6 +55,79 @@ PROPERTIES = (
     "No single property is so important that the company could not move its work elsewhere within a year, except for "
     "the main plant, for which no substitute exists.",
 )
+
+CYBERSECURITY = (
+    "A committee of the board is told four times a year of attempts to enter the company's systems, of those that went "
+    "on for longer than an hour, and of what was changed since. None of them has had a material effect so far.",
+    "Suppliers that hold data of {short} are asked for the report of an auditor of their own. Those that have none are "
+    "given no data.",
+    "Every employee is trained once a year. Those who open what should not have been opened are trained again.",
+)
+
+SITES = (
+    "The list names what is used for production, storage, research or offices, with the floor in thousands of square "
+    "feet. Sites of less than five thousand square feet are left out."
+)
+
+LEGAL = (
+    "Claims are made against {short} in the course of business, over deliveries, employment and patents. Some of them "
+    "name large sums. Management expects none of them to change the financial position by a material amount.",
+    "A former tenant of a site asks for the cost of cleaning its soil. The matter has been before a court for six "
+    "years, and a decision is not expected soon.",
+)
+
+MARKET = (
+    "The table shows the highest and the lowest price of a share in each quarter of the last two fiscal years, and "
+    "what was bought back under the plan of the board in the last one, in dollars and in {unit} of shares.",
+)
+
+SELECTED = (
+    "Years are shown as they were reported first, before later changes of method; figures of the latest years agree "
+    "with the statements. Ratios are computed by the company and are not defined by accounting rules.",
+)
+
+RESULTS = (
+    "The table sets each line of the results beside that of the year before. A change of less than a tenth of a "
+    "percent is shown as none. Where both amounts are negative, a rise is a larger loss.",
+)
+
+ESTIMATES = (
+    "Four estimates matter most: what rebates will be claimed, what stocks can still be sold for, how long machines "
+    "will run, and what the businesses that were bought will earn. Each of them is discussed with the audit committee.",
+    "A change of the assumed life of machines by one year would move depreciation by about six percent. A change of "
+    "the rate at which goodwill is tested by one percentage point would not have led to a charge in any year shown.",
+    "Taxes that are disputed are provided for where the dispute is more likely lost than won. The provision has been "
+    "larger than what was paid in each of the last four years.",
+)
+
+OBLIGATIONS = (
+    "What {short} has agreed to pay is summed up by the year in which it falls due. Purchases that can be given up "
+    "without a cost are left out, and so are taxes whose date is not known.",
+)
+
+CONTROLS = (
+    "Management has tested the controls over financial reporting by the framework that most companies use, and holds "
+    "them to be effective. The auditors have come to the same view, in a report of their own.",
+    "One control was changed in the fourth quarter: prices in orders are now compared with the list by a program and "
+    "no longer by hand.",
+)
+
+GOVERNANCE = (
+    "The board has nine members, of whom eight are independent. It met seven times. Its committees for audit, pay and "
+    "nominations consist of independent members alone.",
+    "Pay of the five highest officers, what shares they hold and what they were granted is in the proxy statement, "
+    "which is sent to shareholders within 120 days of the end of the fiscal year and is part of this report by "
+    "reference.",
+    "No owner holds more than a tenth of the shares. Fees of the auditors for the audit, for services close to it and "
+    "for taxes were approved before the work began.",
+)
+
+CHANGES = (
+    "The tables that follow split the results by quarter of the year and by kind of cost. They are not audited, and "
+    "rounding can keep the parts of a year from adding up by one.",
+)
+
+VALUATION = "What was set aside against assets, what was added from income, and what was used, in each of the years."
 
 DISCUSSION = (
     "Operating expenses grew more slowly than sales. {short} hired in sales and in research and left vacancies in "
@@ -86,7 +166,7 @@ AUDITOR = (
 
 POLICIES = (
     "The statements include {short} and all companies that it controls. Balances between them are left out. The fiscal "
-    "year is the calendar year.",
+    "year ends on {year_end}.",
     "Revenue is recorded when goods reach the customer. Rebates are deducted as soon as they are likely. Service "
     "contracts are recorded month by month.",
     "Inventories are valued at cost, first in, first out, or at what they can still be sold for if that is less. "
@@ -97,16 +177,70 @@ POLICIES = (
     "disputed.",
 )
 
-REGIONS = "Sales are assigned to the region in which the customer receives the goods."
-INVENTORIES = "Inventories by kind at the end of each year; reserves for slow stocks are below one million dollars."
-PROPERTY = "Property at cost, and what has been depreciated. Leased assets are included under buildings."
-DEBT = "All notes of {short} are unsecured. The term loan can be repaid at any time without a fee."
-TAXES = "Provision for income taxes by authority. Deferred taxes of {short} changed by less than one million dollars."
-SEGMENTS = (
-    "Segments are managed apart and measured by operating income before corporate costs. Assets are not assigned to "
-    "segments."
+REGIONS = (
+    "Sales are assigned to the region in which the customer receives the goods. No country other than the first one "
+    "stands for more than a tenth of them."
 )
-QUARTERS = "The fourth quarter is the strongest, since customers spend what is left of their budgets."
+RESTATED = (
+    "Rebates of the prior year had been recorded in the wrong year. The amounts of that year have been revised "
+    "throughout this report; the effect on earlier years is too small to be shown. The table sets the amounts that "
+    "were reported a year ago beside those of this report."
+)
+RECEIVABLES = (
+    "Customers pay within thirty to sixty days. What will probably not be paid is estimated from the age of the "
+    "invoices and from what is known of each customer."
+)
+INVENTORIES = "Inventories by kind at the end of each year; reserves for slow stocks are smaller than what is shown."
+PROPERTY = "Property at cost, and what has been depreciated. Leased assets are included under buildings."
+INTANGIBLES = (
+    "Goodwill is assigned to the segments and tested for each of them in the fourth quarter. Customer lists and "
+    "patents are amortized; the second table shows the years to come, were nothing bought."
+)
+ACCRUED = "Accrued liabilities by kind. Bonuses are paid in the first quarter of the year that follows."
+DEBT = "All notes of {short} are unsecured. The term loan can be repaid at any time without a fee."
+LEASES = (
+    "{short} rents warehouses, cars and computers. What is owed under leases of more than a year is part of accrued "
+    "liabilities and long-term debt; the second table does not deduct interest."
+)
+TAXES = (
+    "Provision for income taxes by authority, and why it differs from the federal rate. Deferred taxes of {short} "
+    "changed by a small amount only."
+)
+RETIREMENT = (
+    "A plan that was closed to new members in 2009 pays pensions to those who were there before. Its assets are held "
+    "by a trust and are not those of {short}."
+)
+STOCK = (
+    "Options run for ten years and can be used after three. Prices are averages in dollars. What options and awards "
+    "cost is in the statement of cash flows."
+)
+PER_SHARE = "Options whose price is above that of the share are left out, since nobody would use them."
+CAPITAL = "What has been paid in for shares. There is one class of shares, and no preferred stock has been issued."
+FAIR_VALUE = (
+    "Prices of the first level are those of an active market, those of the second are computed from such prices. "
+    "{short} holds nothing of the third level. Part of what is shown is included in cash and cash equivalents."
+)
+HEDGES = (
+    "Forwards fix the rate of expected sales and purchases in other currencies for four quarters. Their face value is "
+    "no measure of risk; what they were worth at the end of the year is shown under fair value."
+)
+COMMITMENTS = "Contracts with suppliers that name a smallest quantity, at the prices of the end of the year."
+WARRANTIES = "Goods may be returned for sixty days, and faults are mended for two years."
+SEGMENTS = (
+    "Segments are managed apart and measured before corporate costs. What they own is assigned by what they use, "
+    "shared assets by revenue."
+)
+LONG_LIVED = "Property by the region in which it stands, net of depreciation."
+LATER = (
+    "{short} is party to claims that are described under Item 3. What was provided for them is part of accrued "
+    "liabilities. It has not changed by a material amount in the years shown.",
+    "After the end of the year the board raised the quarterly dividend where one is paid, and renewed the credit line "
+    "on the same terms. Nothing else has happened that would have to be shown here.",
+)
+QUARTERS = (
+    "The fourth quarter is the strongest, since customers spend what is left of their budgets. Quarters are not "
+    "audited."
+)
 PARENT = (
     "This schedule shows the parent without the companies that it owns. It holds shares in them and most of the debt. "
     "Its figures are not those of {short} as a whole."
@@ -116,6 +250,11 @@ EXHIBITS = (
     "subsidiaries. 23 Consent of the auditors. 31 and 32 Certifications.",
     "Contracts with members of the board are listed in the proxy statement and are not repeated here.",
 )
-SIGNATURES = (
-    "{name} has had this report signed by those who are entitled to do so, on the twenty-first of February {year}."
-)
+SIGNATURES = "{name} has had this report signed by those who are entitled to do so, in the year {year}."
+
+TOWNS = (
+    "Aldermoor", "Birch Landing", "Calloway", "Dunmere", "Eastwick", "Fallow Creek", "Garrick", "Holloway Point",
+    "Ivywood", "Juniper Flats", "Kestrel Hill", "Larkmead", "Millrace", "Northing", "Otter Bend", "Pinecrest",
+    "Quarry Bank", "Redstone", "Saltmarsh", "Thornbury", "Underhill", "Vale Crossing", "Westerly", "Yarrow",
+)  # fmt: skip
+USES = ("Production", "Warehouse", "Research", "Offices", "Service")

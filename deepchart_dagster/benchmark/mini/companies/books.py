@@ -1,7 +1,8 @@
 """A company's books: a few decisions a year in, three statements that agree with each other out.
 
-Amounts are millions of US dollars, whole numbers. Cash is what the cash flow statement leaves, retained
-earnings what income and dividends leave; that total assets equal liabilities and equity is checked.
+Amounts are whole numbers in the unit that the company reports in, millions or thousands of US dollars. Cash is
+what the cash flow statement leaves, retained earnings what income and dividends leave; that total assets equal
+liabilities and equity is checked.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Decisions:
-    """One fiscal year as it was planned and ran."""
+    """One fiscal year as it was planned and ran. ``securities`` is what is held of them at the year's end."""
 
     revenue: int
     cost_of_sales: int
@@ -35,6 +36,8 @@ class Decisions:
     payables: int
     accrued: int
     current_debt: int
+    securities: int = 0
+    shares_issued: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,11 @@ class Position:
     long_term_debt: int
     paid_in_capital: int
     retained_earnings: int
+    securities: int = 0
 
     @property
     def current_assets(self) -> int:
-        return self.cash + self.receivables + self.inventories + self.other_current
+        return self.cash + self.securities + self.receivables + self.inventories + self.other_current
 
     @property
     def total_assets(self) -> int:
@@ -122,13 +126,18 @@ class Year:
         return self.net_income + non_cash + sum(self.working_capital_flows.values())
 
     @property
+    def securities_bought(self) -> int:
+        """Less what was sold or fell due."""
+        return self.after.securities - self.before.securities
+
+    @property
     def investing_cash(self) -> int:
-        return -self.decisions.capital_spending - self.decisions.acquisitions
+        return -self.decisions.capital_spending - self.decisions.acquisitions - self.securities_bought
 
     @property
     def financing_cash(self) -> int:
         d = self.decisions
-        return d.debt_issued - d.debt_repaid - d.dividends - d.repurchases
+        return d.debt_issued - d.debt_repaid + d.shares_issued - d.dividends - d.repurchases
 
     @property
     def change_in_cash(self) -> int:
@@ -166,6 +175,7 @@ def _position(d: Decisions, before: Position, *, cash: int, net_income: int) -> 
         accrued=d.accrued,
         current_debt=d.current_debt,
         long_term_debt=debt - d.current_debt,
-        paid_in_capital=before.paid_in_capital + d.stock_compensation - d.repurchases,
+        paid_in_capital=before.paid_in_capital + d.shares_issued + d.stock_compensation - d.repurchases,
         retained_earnings=before.retained_earnings + net_income - d.dividends,
+        securities=d.securities,
     )
