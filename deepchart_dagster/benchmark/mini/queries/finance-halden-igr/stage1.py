@@ -1,4 +1,8 @@
-"""Reference: internal growth rate of Halden Instruments, 2021 to 2024. Source values in millions of dollars."""
+"""Reference: internal growth rate of Halden Instruments, 2021 to 2024. Source values in millions of dollars.
+
+IGR (%) = ROA × b / (1 − ROA × b); ROA = net income / total assets at the year's end, b = the share of income kept.
+Source: Ross, Westerfield and Jaffe, Corporate Finance, on long-term planning and growth.
+"""
 
 import json
 import sys
