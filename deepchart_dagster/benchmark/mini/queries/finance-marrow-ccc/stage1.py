@@ -1,4 +1,8 @@
-"""Reference: cash conversion cycle of Marrow Bay Foods, 2020 to 2023. Source values in millions of dollars."""
+"""Reference: cash conversion cycle of Marrow Bay Foods, 2020 to 2023. Source values in millions of dollars.
+
+CCC (days) = DIO + DSO − DPO, with balances at the year's end and years of 365 days.
+Source: Richards and Laughlin, A Cash Conversion Cycle Approach to Liquidity Analysis, Financial Management, 1980.
+"""
 
 import json
 import sys
