@@ -83,7 +83,7 @@ class _Judging:
         metered = MeteredModel(stage.client)
         picture = stage.subsets.chart(self.benchmark, self.chart)
         items = [
-            RubricItem(aspect=one.aspect, id=one.id, question=one.question, valid=True, reference_verdict="yes")
+            RubricItem(aspect=one.aspect, id=one.id, question=one.question, valid=True, reference_verdict=None)
             for one in self.chart.questions
         ]
         questions = [item.question for item in items]

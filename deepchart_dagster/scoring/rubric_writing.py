@@ -49,7 +49,8 @@ class Aspect(StrEnum):
 
 
 class RubricItem(BaseModel):
-    """One question. ``valid``: the judge answered Yes to it on the reference chart."""
+    """One question. ``valid``: the judge answered Yes to it on the reference chart, or was not asked (a rubric that
+    was given, to count as it stands): ``reference_verdict`` is None then."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -57,7 +58,7 @@ class RubricItem(BaseModel):
     id: str
     question: str
     valid: bool
-    reference_verdict: Answer
+    reference_verdict: Answer | None
 
 
 def read_questions(text: str, *, fewest: int, most: int) -> tuple[str, ...]:
@@ -116,13 +117,13 @@ class RubricAuthor:
         Raises BadProviderAnswer where no complete set came, ProviderError where a call brought no answer.
         """
         repeat, questions = await self._first_set(aspect)
-        items = await self._checked(aspect, questions, ())
+        items = await self.check(aspect, questions)
         for round_ in range(1, REPLACEMENT_ROUNDS + 1):
             wanted = len(questions) - sum(item.valid for item in items)
             if not wanted:
                 break
             others = await self._others(aspect, repeat + round_, [item.question for item in items])
-            items += await self._checked(aspect, others[:wanted], items)
+            items += await self.check(aspect, others[:wanted], items)
         return items
 
     async def _first_set(self, aspect: Aspect) -> tuple[int, tuple[str, ...]]:
@@ -165,9 +166,10 @@ class RubricAuthor:
             repeat=repeat,
         )
 
-    async def _checked(
-        self, aspect: Aspect, questions: Sequence[str], before: Sequence[RubricItem]
+    async def check(
+        self, aspect: Aspect, questions: Sequence[str], before: Sequence[RubricItem] = ()
     ) -> tuple[RubricItem, ...]:
+        """The questions as items, each with the judge's answer on the reference chart; numbered on from ``before``."""
         verdicts = await judge_questions(self.client, self.judge, self.prompts, self.chart, questions)
         return tuple(
             RubricItem(

@@ -3,7 +3,8 @@
 Three aspects: instruction compliance (3–5 questions), data-mapping topology (2–3), presentation quality (3–5).
 ``rubric.json`` is stored once a query (scope ()) and shared by every model and context variant. Questions that
 the judge does not confirm on the reference chart are kept in it as invalid, beside those that replaced them;
-VAS counts the valid ones. An aspect that stays short of its minimum after that is named in ``short_aspects``.
+VAS counts the valid ones. An aspect that stays short of its minimum after that is named in ``short_aspects``. A
+rubric that somebody gave (scoring.given_rubrics) takes the writer's place.
 
 How an instance ends:
 
@@ -34,7 +35,8 @@ from deepchart_dagster.generation.asking import first_backend, intent_of
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.model import ChatModel, ChatRequest
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec
-from deepchart_dagster.scoring.judge import all_of, identity_of, judge_identity
+from deepchart_dagster.scoring.given_rubrics import GivenRubric, GivenRubrics
+from deepchart_dagster.scoring.judge import all_of, identity_of, judge_identity, judge_request
 from deepchart_dagster.scoring.metered import MeteredModel
 from deepchart_dagster.scoring.rubric_writing import Aspect, RubricAuthor, RubricItem
 from deepchart_dagster.stage_versions import RUBRIC_VERSION
@@ -44,7 +46,10 @@ CHART_NAME = "chart.png"
 
 
 class Rubric(BaseModel):
-    """``rubric.json``. ``chart_sha256`` is the reference chart's; writer and judge are slugs of judges.yaml."""
+    """``rubric.json``. ``chart_sha256`` is the reference chart's; writer and judge are slugs of judges.yaml.
+
+    Of a given rubric the writer is the file it came from, and ``judge`` None where it counts as it stands.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,7 +57,7 @@ class Rubric(BaseModel):
     uid: str
     chart_sha256: str
     writer: str
-    judge: str
+    judge: str | None
     items: tuple[RubricItem, ...]
 
     @property
@@ -103,8 +108,11 @@ class RubricStage:
         return run_step(self.store, step, self.plan(split), concurrency=self.concurrency, progress=progress)
 
     def requests(self, query: Query) -> list[ChatRequest]:
-        """The first call of every aspect. Raises UpstreamError where there is no reference chart yet, UsageError where
-        there is none in the benchmark, MissingInputError where its file is missing."""
+        """The first call of every aspect, or the checks of a rubric that was given.
+
+        Raises UpstreamError where there is no reference chart yet, UsageError where there is none in the benchmark,
+        MissingInputError where its file is missing.
+        """
         job = self._job(query)
         if CHART_NAME not in job.references.files:
             raise _without_chart(query).blocked or UsageError(
@@ -112,7 +120,10 @@ class RubricStage:
                 remedy="Stages 1 and 2 can be shown: --stage 1, --stage 2.",
             )
         author = job.author(self.client)
-        return [author.request(aspect) for aspect in Aspect]
+        if job.given is None:
+            return [author.request(aspect) for aspect in Aspect]
+        asked = job.given.questions if job.given.checked else ()
+        return [judge_request(job.judge, self.prompts, author.chart, one.question) for one in asked]
 
     def _work(self, query: Query) -> Work:
         try:
@@ -130,6 +141,7 @@ class RubricStage:
             references=usable_result(self.store, "references", (), query.uid),
             writer=self.judges.writer_for(query.benchmark, self.rubric_writer),
             judge=self.judges.judge_for(query.benchmark),
+            given=GivenRubrics(self.store.root).read(query.uid),
         )
 
 
@@ -159,6 +171,7 @@ class _Job:
     references: InstanceResult
     writer: ModelSpec
     judge: ModelSpec
+    given: GivenRubric | None
 
     @property
     def intent(self) -> dict[str, JsonValue]:
@@ -168,6 +181,13 @@ class _Job:
 
     def key(self) -> InputKey:
         prompts = self.stage.prompts
+        if self.given is not None:
+            return InputKey.of(
+                version=RUBRIC_VERSION,
+                chart=self.references.files[CHART_NAME].sha256,
+                given=self.given.identity(),
+                judge=judge_identity(self.judge, prompts) if self.given.checked else None,
+            )
         return InputKey.of(
             version=RUBRIC_VERSION,
             chart=self.references.files[CHART_NAME].sha256,
@@ -185,23 +205,34 @@ class _Job:
     async def compute(self, folder: Path) -> Outcome:
         metered = MeteredModel(self.stage.client)
         author = self.author(metered)
-        aspects = await all_of(author.write(aspect) for aspect in Aspect)
+        aspects = await all_of(self._items(author, aspect) for aspect in Aspect)
         rubric = self._rubric(item for items in aspects for item in items)
         write_json(folder / RUBRIC_NAME, rubric.model_dump(mode="json"))
         return Outcome(value=_value(rubric), observations=metered.observations())
+
+    async def _items(self, author: RubricAuthor, aspect: Aspect) -> tuple[RubricItem, ...]:
+        if self.given is None:
+            return await author.write(aspect)
+        questions = [one.question for one in self.given.questions if one.aspect is aspect]
+        if self.given.checked:
+            return await author.check(aspect, questions)
+        return tuple(
+            RubricItem(aspect=aspect, id=f"{aspect.value}/{n}", question=text, valid=True, reference_verdict=None)
+            for n, text in enumerate(questions, start=1)
+        )
 
     def _rubric(self, items: Iterable[RubricItem]) -> Rubric:
         rubric = Rubric(
             uid=self.query.uid,
             chart_sha256=self.references.files[CHART_NAME].sha256,
-            writer=self.writer.slug,
-            judge=self.judge.slug,
+            writer=self.given.source if self.given else self.writer.slug,
+            judge=None if self.given and not self.given.checked else self.judge.slug,
             items=tuple(items),
         )
         if not rubric.valid_items:
             raise BadProviderAnswer(
                 f"{self.query.uid}: {self.judge.slug} confirmed none of the {len(rubric.items)} questions by "
-                f"{self.writer.slug} on the reference chart.",
+                f"{rubric.writer} on the reference chart.",
                 remedy="Look at the reference chart, or set another writer or judge in judges.yaml.",
             )
         return rubric
