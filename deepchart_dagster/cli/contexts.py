@@ -212,4 +212,6 @@ def locate(
 def _where_to_look(name: str, split: str | None) -> str:
     if split:
         return f"What is in its context: deepchart contexts check --split {split} --uid {name}."
-    return f"Rounded and converted values are not looked for. What was read: deepchart contexts show {name}."
+    return (
+        f"Rounded values are found where a unit is given (99.8 billion). What was read: deepchart contexts show {name}."
+    )

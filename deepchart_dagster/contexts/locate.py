@@ -19,18 +19,28 @@ from deepchart_dagster.contexts.loaded import OcrContext, damaged_context, load_
 from deepchart_dagster.contexts.model import ImageChunk, ModelContext
 from deepchart_dagster.contexts.provenance import Box, Origin, PlacedNumber, read_origins
 from deepchart_dagster.contexts.words import NUMBER
-from deepchart_dagster.contexts.written import WrittenNumber, number_of, plain_text, written_numbers
+from deepchart_dagster.contexts.written import (
+    MIN_DIGITS_ROUNDED,
+    WrittenNumber,
+    number_of,
+    plain_text,
+    stated_scales,
+    written_numbers,
+)
 from deepchart_dagster.errors import DocumentError, UpstreamError, UsageError
 
-Match = Literal["same writing", "same value", "other sign"]
+Match = Literal["same writing", "same value", "in the table's unit", "other sign"]
 _ROW = re.compile(r"<tr\b.*?</tr>", re.IGNORECASE | re.DOTALL)
 _CELL = re.compile(r"<t([dh])\b([^>]*)>(.*?)</t[dh]>", re.IGNORECASE | re.DOTALL)
 _SPAN = re.compile(r"\bcolspan\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _ROWSPAN = re.compile(r"<t[dh]\b[^>]*\browspan\b", re.IGNORECASE)
+_UNIT_OF_TABLE = re.compile(r"\bin (?:thousands|millions|billions|trillions)\b", re.IGNORECASE)
 _SHOWN_AROUND = 80
 _ASK_FOR = 'Ask for one number in English writing, like "99,803", "(1,234)" or "0.5%".'
 # Two values of the same decimal digits are equal floats; this forgives sums and nothing else.
 _EQUAL = 1e-12
+# 99803000000 is a reference's writing of what a filing has as 99,803 in millions; 5,000 is none of "5" in thousands.
+_IN_FULL = 1e6
 
 
 @dataclass(frozen=True)
@@ -85,18 +95,72 @@ class TextLine:
 def locate(lines: Iterable[TextLine], asked: str) -> list[Occurrence]:
     """Every occurrence of a number: first those written as asked, then other writings, then those of the other sign.
 
-    A number with a unit ("$2.8 billion") is found in that unit, in another one, or written out.
+    A number with a unit ("$2.8 billion") is found in that unit, in another one, or written out; and in a table whose
+    page states a unit ("in millions"), where it may be rounded as it is asked for (99,803 for "99.8 billion"). There a
+    number written out in full (99803000000) is found as well.
     Raises UsageError where ``asked`` is no number.
     """
     number = number_of(asked)
     if number is None:
         shown = asked if len(asked) <= _SHOWN_AROUND else f"{asked[:_SHOWN_AROUND]}…"
         raise UsageError(f"{shown!r} is no number.", remedy=_ASK_FOR)
-    found = [one for line in lines if line.origin.kind != "page" for one in _in_line(line, asked.strip(), number)]
+    sought, units = _Sought(asked.strip(), number), _StatedUnits()
+    shown_lines = (line for line in lines if line.origin.kind != "page")
+    found = [one for line in shown_lines for one in _in_line(line, sought, units.read(line))]
     return sorted(found, key=lambda one: get_args(Match).index(one.match))
 
 
-def _in_line(line: TextLine, asked: str, sought: WrittenNumber) -> Iterator[Occurrence]:
+@dataclass(frozen=True)
+class _Sought:
+    """What is asked for, as it was typed and as a number."""
+
+    asked: str
+    number: WrittenNumber
+
+    def match(self, number: WrittenNumber, units: frozenset[float]) -> Match | None:
+        """``units`` are those in which a number without one of its own may be."""
+        scaled = self.number.scale is not None  # else a unit behind the number found is not asked about
+        value, wanted = (one.value * (one.scale or 1.0) if scaled else one.value for one in (number, self.number))
+        if _equal(value, wanted):
+            same: Match = "same writing" if self.asked in (number.text, number.writing) else "same value"
+        elif number.scale is None and not number.percent and any(self._is_meant(value * unit) for unit in units):
+            same = "in the table's unit"
+        else:
+            return None
+        return "other sign" if value != wanted and (value < 0) != (wanted < 0) else same
+
+    def _is_meant(self, value: float) -> bool:
+        """The very value (of a number asked for without a unit only where that is written out in full); with a unit
+        also rounded as it is asked for, where digits enough tell it from others."""
+        number = self.number
+        if number.scale is None:
+            return abs(number.value) >= _IN_FULL and _equal(value, number.value)
+        wanted, half = number.value * number.scale, 0.5 * 10.0**-number.decimals * number.scale
+        is_near = number.n_digits >= MIN_DIGITS_ROUNDED and abs(abs(value) - abs(wanted)) <= half
+        return is_near or _equal(value, wanted)
+
+
+def _equal(value: float, wanted: float) -> bool:
+    """But for the sign."""
+    return abs(abs(value) - abs(wanted)) <= _EQUAL * abs(wanted)
+
+
+class _StatedUnits:
+    """The units that pages state for their tables, read from top to bottom."""
+
+    def __init__(self) -> None:
+        self._stated: dict[tuple[str, int | None], frozenset[float]] = {}
+
+    def read(self, line: TextLine) -> frozenset[float]:
+        """Those of a table; none for text, where a unit stands behind its number."""
+        page = (line.origin.document_id, line.origin.page)
+        known = self._stated.get(page, frozenset())
+        if stated := _UNIT_OF_TABLE.findall(line.text):
+            known = self._stated[page] = known | stated_scales(" ".join(stated))
+        return known if line.text.startswith("<table") else frozenset()
+
+
+def _in_line(line: TextLine, sought: _Sought, units: frozenset[float]) -> Iterator[Occurrence]:
     is_table = line.text.startswith("<table")
     headers = None if not is_table or _ROWSPAN.search(line.text) else _Headers()
     places = _Places(line.origin.numbers)
@@ -107,7 +171,7 @@ def _in_line(line: TextLine, asked: str, sought: WrittenNumber) -> Iterator[Occu
         text = plain_text(row)
         for number in written_numbers(text):
             placed = places.take(text, number)
-            if (match := _match(number, asked, sought)) is not None:
+            if (match := sought.match(number, units)) is not None:
                 yield Occurrence(
                     document_id=line.origin.document_id,
                     page=placed.page if placed else line.origin.page,
@@ -192,16 +256,6 @@ class _Places:
         bare = NUMBER.search(text, number.start, number.end)
         waiting = self._waiting.get(bare.group().rstrip(",") if bare else number.text)
         return waiting.pop(0) if waiting else None
-
-
-def _match(number: WrittenNumber, asked: str, sought: WrittenNumber) -> Match | None:
-    scaled = sought.scale is not None  # else a unit behind the number found is not asked about
-    value, wanted = (one.value * (one.scale or 1.0) if scaled else one.value for one in (number, sought))
-    if abs(abs(value) - abs(wanted)) > _EQUAL * abs(wanted):
-        return None
-    if value != wanted and (value < 0) != (wanted < 0):
-        return "other sign"
-    return "same writing" if asked in (number.text, number.writing) else "same value"
 
 
 def _around(text: str, number: WrittenNumber) -> str:

@@ -31,7 +31,7 @@ _CELL_END = re.compile(r"</t[dh]>", re.IGNORECASE)
 # As the scores match (design: metrics).
 RELATIVE_TOLERANCE = 1e-4
 # A rounded writing of fewer digits would pass for too many numbers.
-_MIN_DIGITS_ROUNDED = 3
+MIN_DIGITS_ROUNDED = 3
 # Units that a reference may be in, whatever the text's: dollars, thousands, millions, billions.
 _REFERENCE_SCALES = (1.0, 1e3, 1e6, 1e9)
 
@@ -212,13 +212,13 @@ def _same_sign(one: float, other: float) -> bool:
 
 
 def _least_decimals(size: float) -> int:
-    """Decimals of a writing with _MIN_DIGITS_ROUNDED digits: no coarser rounding of ``size`` counts."""
-    return _MIN_DIGITS_ROUNDED - 1 - math.floor(math.log10(size)) if size > 0 else 300
+    """Decimals of a writing with MIN_DIGITS_ROUNDED digits: no coarser rounding of ``size`` counts."""
+    return MIN_DIGITS_ROUNDED - 1 - math.floor(math.log10(size)) if size > 0 else 300
 
 
 def _is_rounding(number: WrittenNumber, size: float) -> bool:
     half = 0.5 * 10.0**-number.decimals
-    return number.n_digits >= _MIN_DIGITS_ROUNDED and abs(abs(number.value) - size) <= half * (1 + 1e-9)
+    return number.n_digits >= MIN_DIGITS_ROUNDED and abs(abs(number.value) - size) <= half * (1 + 1e-9)
 
 
 def is_among(value: float, others: Sequence[float]) -> bool:

@@ -65,6 +65,38 @@ def test_those_written_as_asked_come_first() -> None:
     ]
 
 
+NET_INCOME = table("<td>Net income</td><td>99,803</td><td>(94,680)</td><td>99.8%</td>")
+
+
+@pytest.mark.parametrize(
+    ("asked", "writings", "match"),
+    [
+        ("$99.8 billion", ["99,803"], "in the table's unit"),
+        ("99,803 million", ["99,803"], "in the table's unit"),
+        ("99803000000", ["99,803"], "in the table's unit"),  # as a reference has it
+        ("-94,680,000,000", ["(94,680)"], "in the table's unit"),
+        ("99800000000", [], ""),
+        ("99.9 billion", [], ""),
+        ("95 billion", [], ""),  # two digits are no rounding of anything
+        ("94.7 billion", ["(94,680)"], "other sign"),
+        ("99.8", ["99.8%"], "same writing"),
+    ],
+)
+def test_a_unit_that_is_asked_for_is_that_of_a_table_whose_page_states_one(
+    asked: str, writings: list[str], match: str
+) -> None:
+    found = places(asked, "(In millions, except per-share amounts)", NET_INCOME, "Page 99,803")
+    assert [one.writing for one in found] == writings
+    assert {one.match for one in found} == ({match} if match else set())
+
+
+def test_a_unit_is_that_of_its_page_alone() -> None:
+    pages = ["In millions", NET_INCOME], ["No unit here", NET_INCOME], [table("<td>In thousands</td><td>5,111</td>")]
+    lines = [TextLine(text, Origin(1, "text", "acme", n), "") for n, page in enumerate(pages, 1) for text in page]
+    assert [(one.page, one.writing) for one in locate(lines, "99.8 billion")] == [(1, "99,803")]
+    assert [(one.page, one.writing) for one in locate(lines, "5.11 million")] == [(3, "5,111")]
+
+
 @pytest.mark.parametrize("asked", ["1.234.567", "3,45", "12,4 %", "net income", ""])
 def test_another_writing_of_numbers_is_refused_with_the_one_that_is_read(asked: str) -> None:
     with pytest.raises(UsageError, match=r'is no number\. Ask for one number in English writing, like "99,803"'):
