@@ -41,6 +41,7 @@ _COMMANDS = {
     "materialize": "materialize",
     "models": "models",
     "prompt": "prompt",
+    "references": "references",
     "report": "report",
     "rubrics": "rubrics",
     "run-program": "programs",

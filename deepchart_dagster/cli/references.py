@@ -1,0 +1,53 @@
+"""``deepchart references``: what instances are scored against, to be looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from deepchart_dagster.cli.common import common_options, emit, group_options, workbench
+from deepchart_dagster.errors import NoWorkPossible
+
+
+@click.group(short_help="The reference charts on one page.")
+@group_options
+def command() -> None:
+    """What instances are scored against: source values, derived values, and the chart.
+
+    \b
+    Example: deepchart references sheet
+    """
+
+
+@command.command("sheet")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The picture to write; default report/references.png in the storage.",
+)
+@click.option("--columns", type=click.IntRange(1, 12), default=4, show_default=True, help="Charts in a row.")
+@common_options
+def sheet(out: Path | None, columns: int, storage: str | None, as_json: bool) -> None:
+    """All reference charts on one page, a PNG, each with its query, what is asked, and the family of the chart.
+
+    \b
+    Example: deepchart references sheet --out charts.png --columns 5
+    """
+    from deepchart_dagster.artifacts.files import write_bytes
+    from deepchart_dagster.reporting.chart_sheet import draw_sheet, entries
+
+    with workbench(storage) as bench:
+        charts = entries(bench.library, bench.artifacts)
+        path = out or bench.settings.storage / "report" / "references.png"
+    if not charts:
+        raise NoWorkPossible(
+            "no reference chart is stored.", remedy="Make them: deepchart materialize references, or deepchart demo."
+        )
+    write_bytes(path, draw_sheet(charts, columns))
+    families = sorted({entry.query.chart_family for entry in charts if entry.query.chart_family})
+    emit(
+        as_json,
+        {"sheet": str(path), "charts": [entry.query.uid for entry in charts], "chart_families": families},
+        f"{len(charts)} reference charts of {len(families)} chart families: {path}",
+    )
