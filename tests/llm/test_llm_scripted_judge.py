@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_charts import COUNTS, USUAL_CHARTS, Json, Room, bars, drawn, legend, ticks
+from scripted_charts import COUNTS, USUAL_CHARTS, Json, Room, bars, drawing_of, drawn, legend, ticks
 
 from deepchart_dagster.llm.scripted import judge, rubric_writer
+from deepchart_dagster.llm.scripted.questions import parse_question
 
 
 @pytest.fixture
@@ -176,3 +177,18 @@ def test_the_writer_says_when_it_cannot_see_or_does_not_know_the_aspect(room: Ro
     assert (reply.finish_reason, reply.text) == ("refusal", "I cannot see what this picture draws.")
     reply = room.send(rubric_writer.answer, "Aspect: beauty", "", room.picture(drawn(bars([1.0])), "x"))
     assert reply.finish_reason == "refusal"
+
+
+def test_labels_that_stand_on_one_another_are_seen() -> None:
+    """A horizontal axis of 640 pixels (0.8 of 800): 41 ticks are 16 pixels apart, 101 are 6.4."""
+    question = parse_question("Do the tick labels of the horizontal axis stand clear of one another?")
+    assert question is not None
+    for count, expected in ((11, True), (41, True), (101, False)):
+        labelled = [{"at": 10.0 * at / (count - 1), "label": str(at)} for at in range(count)]
+        data = drawn(bars([3.0, 1.0]), xlim=[0.0, 10.0], xticks=labelled)
+        assert question.holds(drawing_of(data)) is expected
+    reversed_axis = drawn(bars([3.0]), xlim=[10.0, 0.0], xticks=[{"at": at, "label": "x"} for at in (1.0, 1.05)])
+    assert not question.holds(drawing_of(reversed_axis))
+    assert not question.holds(drawing_of(drawn(bars([3.0])))), "no labels are none that can be read"
+    sparse = [{"at": at / 10, "label": "" if at % 10 else str(at)} for at in range(100)]
+    assert question.holds(drawing_of(drawn(bars([3.0]), xlim=[0.0, 10.0], xticks=sparse)))

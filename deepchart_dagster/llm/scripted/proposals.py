@@ -162,6 +162,7 @@ def presentation(drawing: Drawing) -> Iterator[Form]:
     yield from (ask_reader.Increases(axis) for axis in _AXES if axis in _number_axes(drawing))
     yield ask_reader.AxisLabelled("horizontal")
     yield ask_reader.BarsNamed()
+    yield from (ask_reader.LabelsApart(axis) for axis in reversed(_AXES))
     yield from (ask_reader.TicksLabelled(axis) for axis in _AXES)
     yield ask_reader.NothingCutOff()
     yield ask_reader.NoGaps()

@@ -2,7 +2,7 @@
 
     instruction compliance   questions_compliance    kind of chart, orientation, panels, counts, arrangement
     data mapping topology    questions_topology      order, extremes, trends, series against series
-    presentation quality     questions_presentation  title, labels, units, legend, direction, completeness
+    presentation quality     questions_presentation  title, labels, their room, units, legend, direction, gaps
 
 Each form there is one kind of question: its text, and when the drawn data of a chart make its answer Yes.
 The answer is No where a chart does not show what the question names; a text of no form is no question.
@@ -16,7 +16,7 @@ from deepchart_dagster.llm.scripted import questions_topology as topology
 from deepchart_dagster.llm.scripted.forms import Form
 
 # Changes with the text of a question, and with when it holds: part of the versions of both who use them.
-QUESTIONS_VERSION = "1"
+QUESTIONS_VERSION = "2"
 
 FORMS: tuple[type[Form], ...] = (
     compliance.Shows,
@@ -45,6 +45,7 @@ FORMS: tuple[type[Form], ...] = (
     presentation.LegendCount,
     presentation.ColoursDiffer,
     presentation.TicksLabelled,
+    presentation.LabelsApart,
     presentation.Increases,
     presentation.ZeroShown,
     presentation.NothingCutOff,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 from deepchart_dagster.benchmark.drawn import Axes, AxisName, Bars, Heatmap, Line, Pie, Scatter, pieces, values_of
@@ -14,6 +15,7 @@ AXIS = choice({"horizontal": "horizontal", "vertical": "vertical"})
 _UNIT = re.compile(r"\(([^()=]+)\)\s*$")
 _EDGE = 1e-6  # of an axis' length: a mark that ends on the edge is inside
 _WHOLE = 1e-3
+_LINE_PX = 8.0
 _FEWEST_POINTS = 3  # a line of two may be a rule across the axes, whose ends are no data
 
 
@@ -95,6 +97,32 @@ class TicksLabelled(Form):
 
 def _tick_labels(axes: Axes, axis: AxisName) -> list[str]:
     return [label for tick in axes.ticks(axis) if (label := one_line(tick.label))]
+
+
+@dataclass(frozen=True)
+class LabelsApart(Form):
+    """Ticks whose labels are nearer than a line of small type is high overlap, however the labels are turned."""
+
+    text = "Do the tick labels of the {axis} axis stand clear of one another?"
+    slots: ClassVar = {"axis": AXIS}
+    axis: AxisName
+
+    def holds(self, drawing: Drawing) -> bool:
+        rows = [row for axes in drawing.axes if len(row := _label_places(axes, self.axis, drawing)) > 1]
+        return bool(rows) and all(b - a >= _LINE_PX for row in rows for a, b in pairwise(row))
+
+
+def _label_places(axes: Axes, axis: AxisName, drawing: Drawing) -> list[float]:
+    """Where the labelled ticks of a straight axis with even steps stand, in pixels along it, ascending."""
+    number = 0 if axis == "horizontal" else 1
+    scale, size = ((axes.xscale, drawing.figure.width_px), (axes.yscale, drawing.figure.height_px))[number]
+    limits, share = axes.limits(axis), axes.box[2 + number]
+    if axes.projection != "rectilinear" or scale not in ("linear", "category") or not limits or not size or not share:
+        return []
+    first, last = limits
+    length = abs(size * share)
+    places = {tick.at for tick in axes.ticks(axis) if isinstance(tick.at, float) and one_line(tick.label)}
+    return sorted(abs(at - first) / abs(last - first) * length for at in places) if first != last else []
 
 
 @dataclass(frozen=True)
