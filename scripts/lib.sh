@@ -84,7 +84,7 @@ want_chart_libraries() {
         say "HTML charts will lack their libraries; again later: $VENV/bin/deepchart libraries install"
 }
 
-# set_up EXTRAS: the virtual environment with the locked packages; EXTRAS is "" or "[dev]".
+# set_up EXTRAS: the virtual environment with the locked packages; EXTRAS is "[ocr]" or "[dev,ocr]".
 set_up() {
     local extras=$1 stamp mark="$VENV/.ready-${1//[^a-z]/}"
     stamp=$(cat pyproject.toml requirements.lock deepchart_dagster/execution/libraries/npm/* | sha256sum | cut -d' ' -f1)

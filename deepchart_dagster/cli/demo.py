@@ -23,46 +23,58 @@ from deepchart_dagster.cli.pipeline import (
     sort_groups,
 )
 from deepchart_dagster.cli.runs import Runs
+from deepchart_dagster.cli.ui import check_free, serve
 from deepchart_dagster.errors import UpstreamError
 from deepchart_dagster.workbench import Workbench
 
 if TYPE_CHECKING:
     from deepchart_dagster.metrics.leaderboard import LeaderboardRow
+    from deepchart_dagster.scoring.calibration import ModelCalibration
 
-MODELS = ("oracle", "misreads")
+MODELS = ("oracle", "misreads", "miscalculates", "misdraws", "crashes")
 BENCHMARK = "mini"
 
 
 @click.command("demo", short_help="The whole pipeline on the built-in mini benchmark.")
+@click.option("--quick", is_flag=True, help="Two queries of each domain, where the storage does not hold them all yet.")
+@click.option("--open-ui", is_flag=True, help="Start the Dagster UI on it afterwards and show it in a browser.")
+@click.option("--port", default=3000, show_default=True, type=click.IntRange(1, 65535), help="Of the UI.")
 @common_options
-def command(storage: str | None, as_json: bool) -> None:
-    """Build the mini benchmark's PDFs, materialise every asset for two scripted models, print the leaderboard.
+def command(quick: bool, open_ui: bool, port: int, storage: str | None, as_json: bool) -> None:
+    """Build the mini benchmark's PDFs, materialise every asset for five scripted models, print the leaderboard and
+    whether the scores show what these models do wrong (calibration).
 
     Needs no key and no network. A second run computes nothing again and says so.
 
     \b
-    Example: deepchart demo
+    Example: deepchart demo --open-ui
     """
+    if open_ui:
+        check_free(port)
     begun = time.monotonic()
     with workbench(storage, benchmarks=(BENCHMARK,)) as bench:
-        outcome = _materialize(bench)
+        outcome = _materialize(bench, quick)
         rows = _leaderboard(bench, outcome)
+        calibration = bench.calibration().run(bench.model(slug) for slug in MODELS)
         report = bench.settings.storage / "report" / "index.html"
     value = {
         **outcome_json(outcome),
         "leaderboard": [row.as_json() for row in rows],
+        "calibration": [row.as_json() for row in calibration],
         "report": str(report),
         "seconds": round(time.monotonic() - begun, 1),
     }
-    emit(as_json, value, _text(bench, outcome, value["seconds"], rows))
+    emit(as_json, value, _text(bench, outcome, value["seconds"], rows, calibration))
+    if open_ui:
+        serve(storage, port, browse=True)
     if outcome.exit_code:
         raise click.exceptions.Exit(outcome.exit_code)
 
 
-def _materialize(bench: Workbench) -> PipelineOutcome:
+def _materialize(bench: Workbench, quick: bool) -> PipelineOutcome:
     from deepchart_dagster.benchmark.mini import build_mini
 
-    written = build_mini(bench.settings.storage)
+    written = build_mini(bench.settings.storage, quick=quick)
     note(
         f"mini benchmark: {written} PDFs drawn by scripts, queries with references as programs"
         if written
@@ -106,8 +118,15 @@ def _leaderboard(bench: Workbench, outcome: PipelineOutcome) -> list[Leaderboard
         raise
 
 
-def _text(bench: Workbench, outcome: PipelineOutcome, seconds: object, rows: list[LeaderboardRow]) -> str:
+def _text(
+    bench: Workbench,
+    outcome: PipelineOutcome,
+    seconds: object,
+    rows: list[LeaderboardRow],
+    calibration: list[ModelCalibration],
+) -> str:
     from deepchart_dagster.metrics.leaderboard_text import format_leaderboard
+    from deepchart_dagster.scoring.calibration import calibration_text
 
     reused = sum(row.n_reused for row in outcome.rows)
     done = (
@@ -119,6 +138,10 @@ def _text(bench: Workbench, outcome: PipelineOutcome, seconds: object, rows: lis
     return "\n".join(
         [
             format_leaderboard(rows),
+            "",
+            "Calibration: does the first score below 1.0 stand where each scripted model errs? (deepchart calibration)",
+            "",
+            calibration_text(calibration),
             "",
             f"{done}, {outcome.n_error} in error, {seconds} s.",
             f"Report   {storage / 'report' / 'index.html'}",

@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -34,9 +35,17 @@ def command(port: int, storage: str | None, as_json: bool) -> None:
     \b
     Example: deepchart ui --port 3000
     """
+    serve(storage, port, as_json=as_json)
+
+
+def serve(storage: str | None, port: int, *, as_json: bool = False, browse: bool = False) -> None:
+    """The UI on this storage, until it ends or somebody ends it; ``browse``: shown in the user's browser, if any.
+
+    Raises UsageError where it cannot be started.
+    """
     from deepchart_dagster.cli.runs import Runs
 
-    _check_free(port)
+    check_free(port)
     with workbench(storage) as bench:
         settings = bench.settings
         runs = Runs(settings)
@@ -45,12 +54,17 @@ def command(port: int, storage: str | None, as_json: bool) -> None:
     with _children(settings, port) as children:
         _wait_until_ready(port, children)
         url = f"http://{HOST}:{port}"
-        emit(as_json, {"url": url, "dagster_home": str(settings.dagster_home)}, f"Dagster UI: {url}")
+        if browse:  # after another command's result, to which stdout belongs
+            note(f"Dagster UI: {url}")
+            webbrowser.open(url)
+        else:
+            emit(as_json, {"url": url, "dagster_home": str(settings.dagster_home)}, f"Dagster UI: {url}")
         note(f"history is kept in {settings.dagster_home}; Ctrl-C ends the UI and the daemon")
         _wait_for_an_end(children)
 
 
-def _check_free(port: int) -> None:
+def check_free(port: int) -> None:
+    """Raises UsageError where the port is taken."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -18,7 +18,7 @@ DEEPCHART = str(Path(sys.executable).with_name("deepchart"))
 
 @dataclass(frozen=True)
 class Demo:
-    """A storage in which the demo has run once, and what that run printed with --json."""
+    """A storage in which the quick demo (two queries a domain) has run once, and what that run printed with --json."""
 
     storage: Path
     first: dict[str, Any]
@@ -54,6 +54,6 @@ def run_deepchart(
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     storage = tmp_path_factory.mktemp("demo") / "storage"
-    done = run_deepchart(storage, "demo", "--json")
+    done = run_deepchart(storage, "demo", "--quick", "--json")
     assert done.returncode == 0, done.stderr
     return Demo(storage, json.loads(done.stdout))

@@ -31,7 +31,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_demo_sets_itself_up_and_prints_the_leaderboard(clone: Path) -> None:
-    done = _run(clone, "./scripts/demo", "--json")
+    done = _run(clone, "./scripts/demo", "--quick", "--json")
     assert done.returncode == 0, done.stderr[-3000:]
     outcome = json.loads(done.stdout)
     oracle = [row for row in outcome["leaderboard"] if row["model"] == "oracle"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -22,6 +23,8 @@ from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.llm.scripted import breaks, chatters, faults, miscalculates, misdraws, misreads, oracle
 from deepchart_dagster.llm.scripted.base import Behaviour, ScriptedReply, ScriptedRequest, load_behaviour
 from deepchart_dagster.llm.scripted.faults import Dice, FaultParameters, Metric, injected
+from deepchart_dagster.llm.scripted.questions import FORMS
+from deepchart_dagster.settings import PROJECT_ROOT
 
 PROMPTS = PromptSet.load(None)
 QUERIES = {query.uid: query for query in mini_queries()}
@@ -226,3 +229,12 @@ def test_what_the_oracle_cannot_do_is_refused(behaviour: Behaviour, tmp_path: Pa
 def test_a_version_names_what_it_follows() -> None:
     for module in (misreads, miscalculates, misdraws, breaks, chatters):
         assert module.VERSION.endswith(f"faults {faults.FAULTS_VERSION}, oracle {oracle.VERSION}")
+
+
+def test_the_documentation_names_every_fault_and_every_form_of_question() -> None:
+    text = (PROJECT_ROOT / "docs" / "scripted-models.md").read_text(encoding="utf-8")
+    kinds = [*get_args(misreads.MisreadKind), *get_args(miscalculates.MiscalculationKind)]
+    for name in [*kinds, *get_args(misdraws.MisdrawingKind), *ERRING, "oracle", "chatters"]:
+        assert f"`{name}`" in text, name
+    for form in FORMS:
+        assert f"* {re.sub(r'{[a-z_]+}', '…', form.text.replace('{series}', ''))}\n" in text, form
