@@ -8,11 +8,12 @@ failure can be looked at.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, ParamSpec
 
 from pydantic import JsonValue
 
@@ -26,6 +27,7 @@ from deepchart_dagster.errors import SandboxUnavailable
 from deepchart_dagster.execution.model import Limits, Program, ProgramRunner, RunResult, RunStatus
 from deepchart_dagster.generation.answers import Code, extract_code, language_of
 from deepchart_dagster.llm.model import ChatAnswer, ChatModel, ChatRequest, ImagePart, Message, TextPart
+from deepchart_dagster.llm.pace import Room
 from deepchart_dagster.llm.registry import ModelSpec
 
 MESSAGES_NAME = "messages.json"
@@ -33,6 +35,13 @@ ANSWER_NAME = "answer.txt"
 PROGRAM_NAMES = {CodeType.PYTHON: "program.py", CodeType.HTML: "program.html"}
 
 MESSAGES_FORMAT = "deepchart-messages/1"
+
+# Twenty-five contexts of 1.2 million tokens. Each is there once, or several times while its request is prepared.
+_TEXT_BYTES = 125_000_000
+# Few: or the first call would wait for a thread until all requests are made.
+_PREPARED_AT_ONCE = 4
+
+_Arguments = ParamSpec("_Arguments")
 
 
 @dataclass(frozen=True)
@@ -48,21 +57,38 @@ class Failure:
 
 @dataclass(frozen=True)
 class Gates:
-    """How much goes on at once in one step: model calls, and programs with a thread each.
+    """How much goes on at once in one step: texts in memory, requests being made, and programs with a thread each.
+
+    How many calls are made at once is the client's business: it knows how its provider feels.
 
     A pool of its own, since the event loop's has a handful of threads, whatever ``workers`` says. Its threads
     start with the first program: making one costs nothing.
     """
 
-    calls: asyncio.Semaphore
+    texts: Room
+    preparing: asyncio.Semaphore
     programs: ThreadPoolExecutor
 
     @classmethod
-    def of(cls, *, calls: int, programs: int) -> Gates:
+    def of(cls, *, programs: int) -> Gates:
         return cls(
-            calls=asyncio.Semaphore(calls),
+            texts=Room(_TEXT_BYTES),
+            preparing=asyncio.Semaphore(_PREPARED_AT_ONCE),
             programs=ThreadPoolExecutor(max_workers=programs, thread_name_prefix="program"),
         )
+
+    async def prepared(
+        self, prepare: Callable[_Arguments, ChatRequest], *args: _Arguments.args, **kwargs: _Arguments.kwargs
+    ) -> ChatRequest:
+        """What ``prepare`` makes, in a thread: reading and counting a long context takes seconds."""
+        async with self.preparing:
+            return await in_thread(prepare, *args, **kwargs)
+
+
+def instances_at_once(model: ModelSpec, workers: int) -> int:
+    """More than calls and programs: the next requests are ready, and what came of the last ones is being written,
+    while all of the model's places are taken."""
+    return model.concurrency + math.ceil(model.concurrency / 4) + workers
 
 
 @dataclass(frozen=True)

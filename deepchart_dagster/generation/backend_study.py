@@ -21,6 +21,7 @@ from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import InputKey, content_hash
 from deepchart_dagster.artifacts.inputs import read_output, usable_result
+from deepchart_dagster.artifacts.interrupts import in_thread
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
 from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
 from deepchart_dagster.benchmark.library import Library
@@ -30,7 +31,7 @@ from deepchart_dagster.benchmark.state import NAMES, Side
 from deepchart_dagster.benchmark.subset import check_listed, read_uids
 from deepchart_dagster.contexts.tokens import counter_of
 from deepchart_dagster.errors import DeepChartError
-from deepchart_dagster.generation.asking import Failure, Gates, text_tokens, write_messages
+from deepchart_dagster.generation.asking import Failure, Gates, instances_at_once, text_tokens, write_messages
 from deepchart_dagster.generation.charts import ChartMaking
 from deepchart_dagster.llm.model import ChatRequest
 from deepchart_dagster.llm.registry import ModelSpec
@@ -97,7 +98,7 @@ class BackendChartStage:
     selection: StudySelection
 
     def plan(self, backend: Backend, model: ModelSpec) -> list[Work]:
-        gates = Gates.of(calls=model.concurrency, programs=self.making.workers)
+        gates = Gates.of(programs=self.making.workers)
         return [
             self._work(instance.query, backend, model, gates) for instance in self.selection.instances(backend, model)
         ]
@@ -105,7 +106,7 @@ class BackendChartStage:
     def run(self, backend: Backend, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""
         step = Step.own(STUDY_ASSET, backend.value, model.slug)
-        at_once = model.concurrency + self.making.workers
+        at_once = instances_at_once(model, self.making.workers)
         return run_step(self.making.store, step, self.plan(backend, model), concurrency=at_once, progress=progress)
 
     def request(self, query: Query, backend: Backend, model: ModelSpec) -> ChatRequest:
@@ -149,17 +150,23 @@ class BackendChartStage:
         self, query: Query, backend: Backend, model: ModelSpec, state: JsonValue, gates: Gates, folder: Path
     ) -> Outcome:
         asking = self.making.asking(gates, backend.code_type)
-        async with gates.calls:
-            request = self._request(query, backend, model, state)
-            counted = text_tokens(request.messages, counter_of(model.litellm_model))
-            write_messages(folder, request.messages, {"fixed_tokens": counted})
-            asked = await asking.ask(request, folder)
+        request = await gates.prepared(self._prepared, query, backend, model, state, folder)
+        asked = await asking.ask(request, folder)
         attempt = await asking.run(asked)
         chosen = {"chosen_backend": asked.backend.value if asked.backend else None}
         if isinstance(attempt.ended, Failure):
             return attempt.ended.outcome({**attempt.observations, **chosen}).model_copy(update={"value": chosen})
-        value = self.making.keep(attempt.ended, asked.backend or CodeType.PYTHON, folder)
+        value = await in_thread(self.making.keep, attempt.ended, asked.backend or CodeType.PYTHON, folder)
         return Outcome(value={**value, **chosen}, observations=attempt.observations)
+
+    def _prepared(
+        self, query: Query, backend: Backend, model: ModelSpec, state: JsonValue, folder: Path
+    ) -> ChatRequest:
+        """The request, written down beside what it will lead to."""
+        request = self._request(query, backend, model, state)
+        counted = text_tokens(request.messages, counter_of(model.litellm_model))
+        write_messages(folder, request.messages, {"fixed_tokens": counted})
+        return request
 
     def _reference(self, query: Query) -> InstanceResult:
         return usable_result(self.making.store, _REFERENCES, (), query.uid)

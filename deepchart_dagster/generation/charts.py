@@ -34,6 +34,7 @@ from deepchart_dagster.generation.asking import (
     Made,
     asked_instances,
     first_backend,
+    instances_at_once,
     intent_of,
     text_tokens,
     write_messages,
@@ -97,14 +98,14 @@ class RenderedChartStage:
 
     def plan(self, split: Split, model: ModelSpec) -> list[Work]:
         """The instances that stage 1 asks this model about."""
-        gates = Gates.of(calls=model.concurrency, programs=self.making.workers)
+        gates = Gates.of(programs=self.making.workers)
         instances = asked_instances(self.library, split, model)
         return [self._work(instance, model, gates) for instance in instances]
 
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""
         step = Step.own(CHART_ASSET, split.value, model.slug)
-        at_once = model.concurrency + self.making.workers
+        at_once = instances_at_once(model, self.making.workers)
         return run_step(self.making.store, step, self.plan(split, model), concurrency=at_once, progress=progress)
 
     def request(self, instance: Instance, model: ModelSpec) -> ChatRequest:
@@ -155,10 +156,8 @@ class RenderedChartStage:
     async def _compute(self, instance: Instance, model: ModelSpec, gates: Gates, folder: Path) -> Outcome:
         backend = self._backend(instance.query)
         asking = self.making.asking(gates, backend)
-        async with gates.calls:
-            request = await in_thread(self._prepared, instance, model, folder)
-            asked = await asking.ask(request, folder)
-        attempt = await asking.run(asked)
+        request = await gates.prepared(self._prepared, instance, model, folder)
+        attempt = await asking.run(await asking.ask(request, folder))
         if isinstance(attempt.ended, Failure):
             return attempt.ended.outcome(attempt.observations)
         value = await in_thread(self.making.keep, attempt.ended, backend, folder)

@@ -41,7 +41,7 @@ class Preview:
 
     @classmethod
     def of(cls, request: ChatRequest, given: dict[str, JsonValue] | None = None) -> Preview:
-        pictures = [part for message in request.messages for part in message.parts if isinstance(part, ImagePart)]
+        pictures = request.pictures
         return cls(
             request=request,
             messages=request.messages,

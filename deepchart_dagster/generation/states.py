@@ -7,7 +7,6 @@ failures of the model: stage 2 is then not asked.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,16 +30,18 @@ from deepchart_dagster.errors import BenchmarkFormatError, MissingInputError, St
 from deepchart_dagster.execution.model import Limits, ProgramRunner
 from deepchart_dagster.generation.asking import (
     Asking,
+    Attempt,
     Failure,
     Gates,
     asked_instances,
     first_backend,
+    instances_at_once,
     intent_of,
     text_tokens,
     write_messages,
 )
 from deepchart_dagster.generation.prompts import PromptSet
-from deepchart_dagster.llm.model import ChatModel, ChatRequest, ImagePart, Message
+from deepchart_dagster.llm.model import ChatModel, ChatRequest, ImagePart, Message, PictureFile
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.stage_versions import STATE_VERSION
 
@@ -50,6 +51,7 @@ STATE_NAME = "state.json"
 _CONTEXT_ASSET = "context_variants"
 _CONTEXT_NAME = "context.json"
 _REFERENCE_ASSET = "references"
+_PICTURE_SUFFIX = ".jpg"
 _PROMPT = "stage1"
 
 
@@ -74,7 +76,7 @@ class PredictedStateStage:
     workers: int = 1
 
     def plan(self, split: Split, model: ModelSpec) -> list[Work]:
-        gates = Gates.of(calls=model.concurrency, programs=self.workers)
+        gates = Gates.of(programs=self.workers)
         shared = self._shared_key_parts(split, model)
         instances = asked_instances(self.library, split, model)
         return [self._work(instance, model, gates, shared) for instance in instances]
@@ -82,7 +84,7 @@ class PredictedStateStage:
     def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
         """Raises StorageError where results cannot be written."""
         step = Step.own(STATE_ASSET, split.value, model.slug)
-        at_once = model.concurrency + self.workers
+        at_once = instances_at_once(model, self.workers)
         return run_step(self.store, step, self.plan(split, model), concurrency=at_once, progress=progress)
 
     def request(self, instance: Instance, model: ModelSpec) -> StateRequest:
@@ -127,22 +129,25 @@ class PredictedStateStage:
         except (UpstreamError, StorageError) as error:
             return Work(uid=query.uid, key=InputKey.of(**known, context=None), blocked=error)
 
+        asking = Asking(self.client, self.runner, self.limits, gates, stage=1, backend=CodeType.PYTHON)
+        size = _text_bytes(context)
+
         async def compute(folder: Path) -> Outcome:
-            return await self._compute(instance, model, gates, needs_derived, folder)
+            async with gates.texts.holding(size):
+                request = await gates.prepared(self._prepared, instance, model, folder)
+                asked = await asking.ask(request, folder)
+                del request  # a long context would otherwise stay in memory while its program waits for its turn
+            return await self._finish(await asking.run(asked), needs_derived, folder)
 
         return Work(uid=query.uid, key=InputKey.of(**known, context=context.output_hash), compute=compute)
 
-    async def _compute(
-        self, instance: Instance, model: ModelSpec, gates: Gates, needs_derived: bool, folder: Path
-    ) -> Outcome:
-        asking = Asking(self.client, self.runner, self.limits, gates, stage=1, backend=CodeType.PYTHON)
-        async with gates.calls:
-            # Reading and counting a long context takes seconds: other instances go on meanwhile.
-            stated = await asyncio.to_thread(self.request, instance, model)
-            await in_thread(write_messages, folder, stated.request.messages, stated.given.record())
-            asked = await asking.ask(stated.request, folder)
-        del stated  # a long context would otherwise stay in memory while its program waits for its turn
-        attempt = await asking.run(asked)
+    def _prepared(self, instance: Instance, model: ModelSpec, folder: Path) -> ChatRequest:
+        """The request, written down beside what it will lead to."""
+        stated = self.request(instance, model)
+        write_messages(folder, stated.request.messages, stated.given.record())
+        return stated.request
+
+    async def _finish(self, attempt: Attempt, needs_derived: bool, folder: Path) -> Outcome:
         if isinstance(attempt.ended, Failure):
             return attempt.ended.outcome(attempt.observations)
         return await in_thread(_state_outcome, attempt.ended.output, needs_derived, folder, attempt.observations)
@@ -180,6 +185,11 @@ class PredictedStateStage:
         return references.d_der is not None or (references.programs_are_truth and references.stage1 is not None)
 
 
+def _text_bytes(context: InstanceResult) -> int:
+    """Of a stored context; its pictures stay on disk."""
+    return sum(file.bytes for name, file in context.files.items() if not name.endswith(_PICTURE_SUFFIX))
+
+
 def _state_outcome(output: bytes, needs_derived: bool, folder: Path, observations: dict[str, JsonValue]) -> Outcome:
     """``ok`` with the counts of both sides, or why the JSON that the program left is no valid J."""
     write_bytes(folder / STATE_NAME, output, sync=False)  # its size is checked before it is used
@@ -213,11 +223,5 @@ def _chunk_rows(chunks: tuple[ImageChunk, ...]) -> list[dict[str, object]]:
 
 
 def _picture(chunk: ImageChunk, folder: Path) -> ImagePart:
-    path = folder / chunk.path
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise MissingInputError(
-            f"the image chunk {path} is not there.", remedy=f"Make it again: {materialize_command(_CONTEXT_ASSET)}."
-        ) from error
-    return ImagePart(data=data, media_type="image/jpeg", width=chunk.width, height=chunk.height)
+    file = PictureFile.at(folder / chunk.path, chunk.sha256)
+    return ImagePart(data=file, media_type="image/jpeg", width=chunk.width, height=chunk.height)

@@ -107,5 +107,5 @@ def _summary(message: Message) -> JsonValue:
         if isinstance(part, TextPart):
             summaries.append({"text_sha256": sha256_text(part.text), "characters": len(part.text)})
         else:
-            summaries.append({"image": part.sha256, "media_type": part.media_type, "bytes": len(part.data)})
+            summaries.append({"image": part.sha256, "media_type": part.media_type, "bytes": part.size})
     return {"role": message.role, "parts": summaries}

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from deepchart_dagster.artifacts.canonical import InputKey, canonical_json
 from deepchart_dagster.artifacts.results import utc_now
@@ -33,6 +34,7 @@ from deepchart_dagster.llm.places import place_at
 from deepchart_dagster.llm.provider_errors import Trouble, is_out_of_breath, trouble
 from deepchart_dagster.llm.registry import ModelSpec, ProviderLimit
 from deepchart_dagster.llm.retry import RetryPolicy
+from deepchart_dagster.llm.wire import to_wire
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +54,12 @@ class _Call:
     @property
     def model(self) -> ModelSpec:
         return self.request.model
+
+    @property
+    def size(self) -> int:
+        """What is sent: characters of the texts, bytes of the pictures that are sent along."""
+        sent = (picture for picture in self.request.pictures if picture.sha256 not in self.addresses)
+        return sum(map(len, self.request.texts)) + sum(picture.size for picture in sent)
 
     def row(self, *, attempt: int, status: AttemptStatus, seconds: float) -> LedgerRow:
         return LedgerRow(
@@ -138,6 +146,7 @@ class LiteLLMClient:
             await asyncio.to_thread(litellm_library)
         addresses = await self._addresses(request)
         asked = _Call(request, key, self._dropped_parameters(request), addresses=addresses)
+        size = asked.size
         state = await loop_state()
         gate = state.gate(request.model)
         # The place is kept while waiting to try again: a model that is out of breath is asked less.
@@ -145,7 +154,7 @@ class LiteLLMClient:
             errors: list[ProviderError] = []
             while True:
                 attempt = len(errors) + 1
-                async with state.room.holding(request.size), self._in_flight(asked, attempt) as call:
+                async with state.room.holding(size), self._in_flight(asked, attempt) as call:
                     begun = time.monotonic()
                     result = await self._attempt(call, attempt=attempt)
                     seconds = time.monotonic() - begun
@@ -164,7 +173,7 @@ class LiteLLMClient:
     async def _addresses(self, request: ChatRequest) -> dict[str, str]:
         if self._pictures is None or request.model.scripted:
             return {}
-        return await asyncio.to_thread(self._pictures.addresses, request.messages)
+        return await asyncio.to_thread(self._pictures.addresses, request.pictures)
 
     @asynccontextmanager
     async def _in_flight(self, call: _Call, attempt: int) -> AsyncIterator[_Call]:
@@ -190,10 +199,11 @@ class LiteLLMClient:
             yield call
 
     async def _attempt(self, call: _Call, *, attempt: int) -> Received | Trouble:
+        messages = await _as_sent(call)
         begun = time.monotonic()
         try:
             # One asynchronous path of litellm ignores its time-out: this cap holds on all of them.
-            return await asyncio.wait_for(send(call.request, self._storage, call.addresses), call.model.timeout_s)
+            return await asyncio.wait_for(send(call.request, messages, self._storage), call.model.timeout_s)
         except asyncio.CancelledError:
             row = call.row(attempt=attempt, status="cancelled", seconds=time.monotonic() - begun)
             self._ledger.append(row.model_copy(update=call.may_have_taken()))
@@ -254,6 +264,14 @@ class LiteLLMClient:
             if dropped:
                 log.warning("%s does not know %s: not sent.", request.model.litellm_model, ", ".join(dropped))
         return self._dropped[name]
+
+
+async def _as_sent(call: _Call) -> list[dict[str, Any]]:
+    """Raises MissingInputError, UpstreamError for a picture that is gone or was changed."""
+    if not call.request.pictures:
+        return to_wire(call.request.messages)
+    # Pictures are read and encoded beside the loop: those of a report take a second.
+    return await asyncio.to_thread(to_wire, call.request.messages, call.addresses)
 
 
 def _facts(stored: StoredAnswer, price: float | None) -> dict[str, object]:

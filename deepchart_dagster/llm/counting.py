@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from deepchart_dagster.llm.litellm_library import litellm_library
-from deepchart_dagster.llm.model import ChatRequest, ImagePart, TextPart
+from deepchart_dagster.llm.model import ChatRequest, ImagePart
 
 # The tokenizers' time grows with the square of a run without blanks; longer texts are counted in pieces.
 _PIECE_CHARACTERS = 100_000
@@ -17,12 +17,10 @@ _PIXELS_PER_TOKEN = 750
 
 def request_tokens(request: ChatRequest) -> int:
     """Takes about a second for a million tokens: not for the event loop's own thread."""
-    parts = [part for message in request.messages for part in message.parts]
-    pictures = sum(_picture_tokens(part) for part in parts if isinstance(part, ImagePart))
-    texts = (part.text for part in parts if isinstance(part, TextPart))
+    pictures = sum(_picture_tokens(picture) for picture in request.pictures)
     count = litellm_library().token_counter
     name = request.model.litellm_model
-    return pictures + sum(int(count(model=name, text=piece)) for text in texts for piece in _pieces(text))
+    return pictures + sum(int(count(model=name, text=piece)) for text in request.texts for piece in _pieces(text))
 
 
 def _pieces(text: str) -> Iterator[str]:

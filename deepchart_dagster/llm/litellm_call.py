@@ -13,10 +13,9 @@ from pydantic import JsonValue
 from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.errors import BadProviderAnswer, ProviderError, ProviderRefusedRequest
 from deepchart_dagster.llm.doctor import key_names, key_remedy
-from deepchart_dagster.llm.litellm_library import litellm_library
+from deepchart_dagster.llm.litellm_library import litellm_library, without_records
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Usage
 from deepchart_dagster.llm.registry import ModelSpec
-from deepchart_dagster.llm.wire import to_wire
 
 _FINISH_REASONS: dict[str | None, FinishReason] = {
     "stop": "stop",
@@ -43,24 +42,25 @@ def sent_parameters(request: ChatRequest) -> dict[str, JsonValue]:
     return {**request.model.parameters, **request.parameters}
 
 
-async def send(request: ChatRequest, storage: Path, addresses: Mapping[str, str] | None = None) -> Received:
-    """``addresses`` are those of pictures that are not sent along, by sha256.
+async def send(request: ChatRequest, messages: list[dict[str, Any]], storage: Path) -> Received:
+    """``messages`` are the request's own as they are sent (llm.wire).
 
     Raises whatever litellm raises, ProviderRefusedRequest without a key, BadProviderAnswer for what is no answer.
     """
     _need_key(request.model)
-    response = await litellm_library().acompletion(
-        model=request.model.litellm_model,
-        messages=to_wire(request.messages, addresses),
-        timeout=request.model.timeout_s,
-        max_retries=0,
-        num_retries=0,
-        drop_params=True,
-        **_streaming(request.model),
-        **_no_hidden_retries(request.model),
-        **_endpoint_and_parameters(request, storage),
-    )
-    return await _read_stream(response) if request.model.stream else _read(response)
+    with without_records():
+        response = await litellm_library().acompletion(
+            model=request.model.litellm_model,
+            messages=messages,
+            timeout=request.model.timeout_s,
+            max_retries=0,
+            num_retries=0,
+            drop_params=True,
+            **_streaming(request.model),
+            **_no_hidden_retries(request.model),
+            **_endpoint_and_parameters(request, storage),
+        )
+        return await _read_stream(response) if request.model.stream else _read(response)
 
 
 def _streaming(model: ModelSpec) -> dict[str, Any]:

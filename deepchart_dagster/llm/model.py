@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import InputKey, sha256_bytes
+from deepchart_dagster.errors import MissingInputError, UpstreamError
 from deepchart_dagster.llm.registry import ModelSpec, Prices
 
 Role = Literal["system", "user", "assistant"]
@@ -23,18 +25,56 @@ class TextPart:
     text: str
 
 
+_MAKE_IT_AGAIN = "Delete its folder, then: deepchart materialize context_variants."
+
+
+@dataclass(frozen=True)
+class PictureFile:
+    """A picture that stays on disk until it is sent: those of a report are some 50 MB, and many reports wait."""
+
+    path: Path
+    sha256: str
+    size: int
+
+    @classmethod
+    def at(cls, path: Path, sha256: str) -> PictureFile:
+        """Raises MissingInputError where there is no such file."""
+        try:
+            return cls(path, sha256, path.stat().st_size)
+        except OSError as error:
+            raise MissingInputError(f"the picture {path}: {error.strerror}.", remedy=_MAKE_IT_AGAIN) from error
+
+    def read(self) -> bytes:
+        """Raises MissingInputError where it is gone, UpstreamError where it holds something else by now."""
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise MissingInputError(f"the picture {self.path}: {error.strerror}.", remedy=_MAKE_IT_AGAIN) from error
+        if sha256_bytes(data) != self.sha256:
+            raise UpstreamError(f"the picture {self.path} was changed after it was made.", remedy=_MAKE_IT_AGAIN)
+        return data
+
+
 @dataclass(frozen=True)
 class ImagePart:
-    """An image as bytes; width and height in pixels (they estimate its tokens)."""
+    """An image, as bytes or as the file that has them; width and height in pixels (they estimate its tokens)."""
 
-    data: bytes
+    data: bytes | PictureFile
     media_type: str
     width: int
     height: int
 
     @property
     def sha256(self) -> str:
-        return sha256_bytes(self.data)
+        return self.data.sha256 if isinstance(self.data, PictureFile) else sha256_bytes(self.data)
+
+    @property
+    def size(self) -> int:
+        return self.data.size if isinstance(self.data, PictureFile) else len(self.data)
+
+    def read(self) -> bytes:
+        """Raises MissingInputError, UpstreamError."""
+        return self.data.read() if isinstance(self.data, PictureFile) else self.data
 
 
 @dataclass(frozen=True)
@@ -63,10 +103,12 @@ class ChatRequest:
     about: str = ""
 
     @property
-    def size(self) -> int:
-        """Bytes of its pictures, and characters of its texts."""
-        parts = [part for message in self.messages for part in message.parts]
-        return sum(len(part.data) if isinstance(part, ImagePart) else len(part.text) for part in parts)
+    def texts(self) -> list[str]:
+        return [part.text for message in self.messages for part in message.parts if isinstance(part, TextPart)]
+
+    @property
+    def pictures(self) -> list[ImagePart]:
+        return [part for message in self.messages for part in message.parts if isinstance(part, ImagePart)]
 
     def key(self) -> InputKey:
         """Identity of the answer: what the provider sees, and nothing about price or pace."""

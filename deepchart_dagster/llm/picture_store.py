@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deepchart_dagster.errors import ConfigurationError, StorageError
-from deepchart_dagster.llm.model import ImagePart, Message
+from deepchart_dagster.llm.model import ImagePart
 from deepchart_dagster.llm.redaction import redact
 
 SIGNED_FOR_S = 7 * 24 * 3600
@@ -33,12 +33,11 @@ class PictureStore:
     _known: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
-    def addresses(self, messages: Iterable[Message]) -> dict[str, str]:
-        """sha256 -> address of every picture in ``messages``, uploaded where the place does not have it yet.
+    def addresses(self, pictures: Iterable[ImagePart]) -> dict[str, str]:
+        """sha256 -> address of every one of ``pictures``, uploaded where the place does not have it yet.
 
         Raises StorageError where it cannot be uploaded, ConfigurationError where no address can be had for it.
         """
-        pictures = [part for message in messages for part in message.parts if isinstance(part, ImagePart)]
         return {picture.sha256: self._address(picture) for picture in pictures}
 
     def _address(self, picture: ImagePart) -> str:
@@ -55,9 +54,9 @@ class PictureStore:
         if path in self._known:
             return
         # Of two uploads at once both write the same bytes; half of one has another size and is written again.
-        if not system.exists(path) or system.size(path) != len(picture.data):
+        if not system.exists(path) or system.size(path) != picture.size:
             system.makedirs(path.rpartition("/")[0], exist_ok=True)
-            system.pipe_file(path, picture.data)
+            system.pipe_file(path, picture.read())
         with self._lock:
             self._known.add(path)
 

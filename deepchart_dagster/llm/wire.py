@@ -15,7 +15,8 @@ from deepchart_dagster.llm.model import ImagePart, Message, TextPart
 def to_wire(messages: Sequence[Message], addresses: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
     """Images become the address that ``addresses`` has for their sha256, else data URLs.
 
-    A message of one text is sent as a plain string, which every provider takes.
+    A message of one text is sent as a plain string, which every provider takes. Pictures that stay in their files are
+    read here, one after the other. Raises MissingInputError, UpstreamError for one that is gone or was changed.
     """
     return [{"role": message.role, "content": _content(message, addresses or {})} for message in messages]
 
@@ -34,7 +35,7 @@ def _part(part: TextPart | ImagePart, addresses: Mapping[str, str]) -> dict[str,
 
 
 def _data_url(part: ImagePart) -> str:
-    return f"data:{part.media_type};base64,{base64.b64encode(part.data).decode('ascii')}"
+    return f"data:{part.media_type};base64,{base64.b64encode(part.read()).decode('ascii')}"
 
 
 def from_wire(messages: Sequence[dict[str, Any]]) -> tuple[Message, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import subprocess
@@ -14,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
-from deepchart_dagster.errors import ProviderRefusedRequest
+from deepchart_dagster.errors import MissingInputError, ProviderRefusedRequest, UpstreamError
 from deepchart_dagster.llm.cache import AnswerCache
 from deepchart_dagster.llm.client import LiteLLMClient
 from deepchart_dagster.llm.ledger import read_ledger
-from deepchart_dagster.llm.model import ChatRequest, ImagePart, Message, TextPart, Usage, price_usd
+from deepchart_dagster.llm.model import ChatRequest, ImagePart, Message, PictureFile, TextPart, Usage, price_usd
 from deepchart_dagster.llm.registry import Prices
 
 PNG = bytes.fromhex(
@@ -58,6 +59,36 @@ def test_images_are_sent_as_data_urls_in_their_order(server, client, make_reques
     content = server.requests[0]["messages"][0]["content"]
     assert [part["type"] for part in content] == ["text", "image_url", "text"]
     assert content[1]["image_url"]["url"].startswith("data:image/png;base64,iVBORw0KGgo")
+
+
+def pictured(make_request, picture: bytes | PictureFile) -> ChatRequest:
+    parts = (TextPart("look"), ImagePart(picture, "image/png", 1, 1))
+    return ChatRequest(make_request().model, (Message("user", parts),), "judge", "p")
+
+
+def test_a_picture_is_the_same_in_memory_and_in_a_file(server, client, make_request, tmp_path):
+    (tmp_path / "page.png").write_bytes(PNG)
+    filed = pictured(make_request, PictureFile.at(tmp_path / "page.png", sha256_bytes(PNG)))
+    asyncio.run(client.complete(filed))
+    (_, part) = server.requests[0]["messages"][0]["content"]
+    assert base64.b64decode(part["image_url"]["url"].partition("base64,")[2]) == PNG
+    assert asyncio.run(client.complete(pictured(make_request, PNG))).cached
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [(lambda path: path.write_bytes(PNG[::-1]), UpstreamError), (lambda path: path.unlink(), MissingInputError)],
+    ids=["changed", "gone"],
+)
+def test_a_picture_that_is_not_what_it_was_is_never_sent(server, client, make_request, tmp_path, spoil, error):
+    path = tmp_path / "page.png"
+    path.write_bytes(PNG)
+    request = pictured(make_request, PictureFile.at(path, sha256_bytes(PNG)))
+    spoil(path)
+    with pytest.raises(error, match=r"the picture .*page\.png"):
+        asyncio.run(client.complete(request))
+    assert server.requests == []
+    assert list((tmp_path / "llm" / "asking").iterdir()) == []
 
 
 def test_the_same_request_again_asks_nobody(server, client, make_request, tmp_path):

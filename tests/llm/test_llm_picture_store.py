@@ -43,7 +43,7 @@ def web(tmp_path: Path) -> Iterator[str]:
 
 
 def test_an_address_leads_to_the_very_bytes(tmp_path: Path, web: str) -> None:
-    addresses = PictureStore(f"file://{tmp_path}/store", web).addresses([MESSAGE])
+    addresses = PictureStore(f"file://{tmp_path}/store", web).addresses([CHUNK, OTHER])
     assert addresses == {
         CHUNK.sha256: f"{web}/{sha256_bytes(CHUNK.data)}.jpg",
         OTHER.sha256: f"{web}/{sha256_bytes(OTHER.data)}.png",
@@ -54,13 +54,13 @@ def test_an_address_leads_to_the_very_bytes(tmp_path: Path, web: str) -> None:
 
 def test_a_picture_is_uploaded_once_and_half_of_one_again(tmp_path: Path) -> None:
     place = f"file://{tmp_path}/store"
-    PictureStore(place, "https://pictures.example").addresses([MESSAGE])
+    PictureStore(place, "https://pictures.example").addresses([CHUNK, OTHER])
     path = tmp_path / "store" / f"{CHUNK.sha256}.jpg"
     before = path.stat().st_mtime_ns
-    PictureStore(place, "https://pictures.example").addresses([MESSAGE])
+    PictureStore(place, "https://pictures.example").addresses([CHUNK, OTHER])
     assert path.stat().st_mtime_ns == before
     path.write_bytes(CHUNK.data[:4])
-    PictureStore(place, "https://pictures.example").addresses([MESSAGE])
+    PictureStore(place, "https://pictures.example").addresses([CHUNK, OTHER])
     assert path.read_bytes() == CHUNK.data
 
 
@@ -82,13 +82,13 @@ def test_a_provider_gets_addresses_and_the_answer_keeps_its_key(
 
 def test_without_a_public_address_the_store_has_to_sign(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="DEEPCHART_PICTURE_URL"):
-        PictureStore(f"file://{tmp_path}/store").addresses([MESSAGE])
+        PictureStore(f"file://{tmp_path}/store").addresses([CHUNK, OTHER])
 
 
 def test_a_signed_address_is_the_stores(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = type(fsspec.filesystem("memory"))
     monkeypatch.setattr(memory, "sign", lambda self, path, expiration: f"https://s{path}?sig=abc&for={expiration}")
-    addresses = PictureStore("memory://pictures").addresses([MESSAGE])
+    addresses = PictureStore("memory://pictures").addresses([CHUNK, OTHER])
     assert addresses[OTHER.sha256] == f"https://s/pictures/{OTHER.sha256}.png?sig=abc&for=604800"
 
 
@@ -101,12 +101,12 @@ def test_signatures_are_taken_out_of_what_a_provider_repeats() -> None:
 def test_a_store_that_fails_is_an_error_of_ours_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file where a folder should be", encoding="utf-8")
     with pytest.raises(StorageError, match=f"the picture {CHUNK.sha256}.jpg cannot be put into"):
-        PictureStore(f"file://{tmp_path}/store", "https://x").addresses([MESSAGE])
+        PictureStore(f"file://{tmp_path}/store", "https://x").addresses([CHUNK, OTHER])
 
 
 def test_a_place_that_fsspec_does_not_know_is_said() -> None:
     with pytest.raises(ConfigurationError, match="DEEPCHART_PICTURE_STORE=nowhere://x"):
-        PictureStore("nowhere://x", "https://x").addresses([MESSAGE])
+        PictureStore("nowhere://x", "https://x").addresses([CHUNK, OTHER])
 
 
 @pytest.mark.parametrize("address", ["s3://user:secret-word@bucket/x", "bucket/x", "https://h/x?key=secret-word"])
