@@ -1,4 +1,4 @@
-"""Reference: earnings quality spread of Tarn Valley Paper, fiscal years 2022 to 2024. Source values in thousands of dollars.
+"""Reference: earnings quality spread of Tarn Valley Paper, 2022 to 2024. Source values in thousands of dollars.
 
 Spread (%) = (operating cash flow − net income) / mean of total assets at the beginning and the end of the year.
 Source: accruals over average total assets (Sloan, The Accounting Review, 1996) with the sign turned, as the published

@@ -1,4 +1,4 @@
-"""Reference: sustainable growth rate of Tarn Valley Paper, fiscal years 2021 to 2024. Source values in thousands of dollars.
+"""Reference: sustainable growth rate of Tarn Valley Paper, 2021 to 2024. Source values in thousands of dollars.
 
 SGR (%) = ROE × (1 − dividends / net income); ROE = net income / equity at the year's end. Dividends are positive here
 and stand in parentheses in the statement.
