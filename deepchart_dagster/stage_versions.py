@@ -7,7 +7,7 @@ from the stages so that loading the asset graph does not load what computes it.
 from __future__ import annotations
 
 RAW_DOCUMENT_VERSION = "2"
-OCR_CONTEXT_VERSION = "3"
+OCR_CONTEXT_VERSION = "4"
 CONTEXT_VARIANT_VERSION = "2"
 REFERENCE_VERSION = "1"
 RUBRIC_VERSION = "1"
@@ -20,5 +20,5 @@ DRAWN_FIDELITY_VERSION = "1"
 EXECUTION_VERSION = "1"
 CALIBRATION_VERSION = "1"
 VISUAL_ACCURACY_VERSION = "1"
-ROWS_VERSION = 3
+ROWS_VERSION = 4
 JUDGE_STUDY_VERSION = "1"

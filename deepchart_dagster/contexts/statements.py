@@ -63,10 +63,9 @@ _CLOSING: Mapping[StatementName, str] = {
     "income_statement": r"per (?:common )?share|diluted|net (?:income|earnings|loss)",
     "cash_flow": r"end of (?:the )?(?:period|year)|ending balances?",
 }
-_NOT_THE_GROUP = re.compile(
-    r"parent[- ](?:company[- ])?only|condensed financial information|\bas restated\b|schedule (?:i\b|1\b)",
-    re.IGNORECASE,
-)
+# Of the parent alone: where the group's own statement was not read, none is better than that one.
+_PARENT_ALONE = re.compile(r"parent[- ](?:company[- ])?only|condensed financial information", re.IGNORECASE)
+_OLDER_OR_A_PART = re.compile(r"\bas restated\b|schedule (?:i\b|1\b)", re.IGNORECASE)
 _UNIT_FROM: tuple[StatementName, ...] = ("income_statement", "balance_sheet", "cash_flow")
 _UNIT = re.compile(
     r"\bin (?:\w+ of )?(?:u\.?s\.? )?(?:dollars in )?(thousands|millions|billions)\b"
@@ -151,8 +150,10 @@ def _candidates(name: StatementName, texts: Sequence[_Text]) -> list[_Candidate]
         title = _title_score(name, text.top)
         if anchors < (2 if title else 3) or text.n_numbers < _MIN_NUMBERS:
             continue
+        if any(_PARENT_ALONE.search(row) for row in text.top):
+            continue
         prose = max(0, len(re.findall(r"[a-z]{3,}", text.low)) - _PROSE_WORDS) / 100
-        other = 6.0 if any(_NOT_THE_GROUP.search(row) for row in text.top) else 0.0
+        other = 6.0 if any(_OLDER_OR_A_PART.search(row) for row in text.top) else 0.0
         score = 2 * anchors + title + min(text.n_numbers, 120) / 40 - prose - other
         found.append(_Candidate(text.number, score))
     return sorted(found, key=lambda candidate: (-candidate.score, candidate.page))[:_CANDIDATES]

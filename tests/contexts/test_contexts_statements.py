@@ -66,6 +66,14 @@ def test_parent_only_statements_at_the_end_are_passed_over(tmp_path: Path) -> No
     assert found_in(tmp_path, pages).pages == {"balance_sheet": (4,), "income_statement": (3,), "cash_flow": (5,)}
 
 
+def test_parent_only_statements_stand_in_for_none_of_the_group(tmp_path: Path) -> None:
+    """A filing whose own balance sheet could not be read: not found is right, the parent's is another one."""
+    parent: Texts = [(50.0, 46.0, "Condensed financial information of the registrant")]
+    pages = [page for at, page in enumerate(filing_pages(2022), start=1) if (at,) != THREE["balance_sheet"]]
+    pages.append(parent + statement("BALANCE SHEETS", (2022, 2021), BALANCE_SHEET))
+    assert found_in(tmp_path, pages).pages["balance_sheet"] == ()
+
+
 def test_a_balance_sheet_over_two_pages_has_both(tmp_path: Path) -> None:
     more = [(f"Other asset {letter}", (f"{n}1", f"{n}2")) for n, letter in enumerate("ABCDEFGH", start=1)]
     assets = statement("CONSOLIDATED BALANCE SHEETS", (2022, 2021), [*BALANCE_SHEET[:4], *more])
