@@ -127,6 +127,20 @@ USUAL_CHARTS: dict[str, Json] = {
         xticks=ticks(["x", "y"]),
         yticks=ticks(["a", "b"]),
     ),
+    "bars around a circle": drawn(bars([3.0, 1.0, 2.0]), projection="polar", title="By year", xticks=ticks(YEARS[:3])),
+    "violins with medians": drawn(
+        {
+            "type": "violins",
+            "label": "",
+            "labels": ["", ""],
+            "medians": [2.0, 5.0],
+            "low": [0.0, 3.0],
+            "high": [4.0, 7.0],
+        },
+        points([0.0, 1.0], [2.0, 5.0], "Median"),
+        xticks=ticks(["WT", "KO"]),
+        legend=legend("Median"),
+    ),
     "pie": drawn({"type": "pie", "labels": ["a", "b", "c"], "fractions": [0.5, 0.3, 0.2]}, xlim=[-1, 1], ylim=[-1, 1]),
     "boxes": drawn(
         {

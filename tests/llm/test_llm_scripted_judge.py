@@ -53,6 +53,35 @@ def test_the_questions_about_a_bar_chart_are_these(room: Room) -> None:
     ]
 
 
+def test_around_a_circle_nothing_is_vertical_or_to_the_left(room: Room) -> None:
+    image = room.picture(USUAL_CHARTS["bars around a circle"], "x")
+    assert room.write("instruction compliance", image) == [
+        "Does the chart show bars?",
+        "Are the values drawn around a circle, from its centre outwards?",
+        "Is the number of separate series drawn as bars exactly 1?",
+        "Does the chart consist of exactly 1 panel?",
+        "Is the number of bars in the whole chart exactly 3?",
+    ]
+    for question in (
+        "Are the bars vertical?",
+        "Read from left to right, or from top to bottom, is “2019” the first category of the bars and “2021” the last?",
+    ):
+        assert room.judge(question, image) == "No"
+        assert room.judge(question, room.picture(USUAL_CHARTS["bare bars"], "y")) == "Yes"
+    assert (
+        room.judge(
+            "Are the values drawn around a circle, from its centre outwards?",
+            room.picture(USUAL_CHARTS["bare bars"], "y"),
+        )
+        == "No"
+    )
+
+
+def test_violins_are_asked_for(room: Room) -> None:
+    asked = room.write("instruction compliance", room.picture(USUAL_CHARTS["violins with medians"], "x"))
+    assert asked[:2] == ["Does the chart show individual points?", "Does the chart show violins?"]
+
+
 def test_questions_named_in_the_prompt_are_not_asked_again(room: Room) -> None:
     image = room.picture(USUAL_CHARTS["bars with everything"], "x")
     first = room.write("data mapping topology", image)

@@ -110,6 +110,11 @@ class Drawing:
         return len(boxes)
 
     @cached_property
+    def is_circular(self) -> bool:
+        """Whether places stand around a circle: nothing is left or right, above or below."""
+        return any(axes.projection == "polar" for axes in self.axes)
+
+    @cached_property
     def marks(self) -> tuple[Mark, ...]:
         return tuple(mark for axes in self.axes for mark in axes.marks)
 

@@ -25,6 +25,7 @@ def compliance(drawing: Drawing) -> Iterator[Form]:
     """Instruction compliance: at least three hold for every chart that has marks of a known type."""
     kinds = [kind for kind in ask.MARK_WORDS if drawing.of_type(kind)]
     yield from (ask.Shows(kind) for kind in kinds[:2])
+    yield ask.AroundCircle()
     yield from (ask.Oriented(orientation) for orientation in ("vertical", "horizontal"))
     yield from (ask.Arranged(arrangement) for arrangement in ("stacked", "grouped"))
     yield from _grids(drawing)

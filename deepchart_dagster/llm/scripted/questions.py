@@ -16,11 +16,12 @@ from deepchart_dagster.llm.scripted import questions_topology as topology
 from deepchart_dagster.llm.scripted.forms import Form
 
 # Changes with the text of a question, and with when it holds: part of the versions of both who use them.
-QUESTIONS_VERSION = "2"
+QUESTIONS_VERSION = "3"
 
 FORMS: tuple[type[Form], ...] = (
     compliance.Shows,
     compliance.Oriented,
+    compliance.AroundCircle,
     compliance.PanelCount,
     compliance.SeriesCount,
     compliance.PieceCount,

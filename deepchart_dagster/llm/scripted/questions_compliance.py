@@ -17,6 +17,7 @@ MARK_WORDS = {
     "pie": "the slices of a pie",
     "errorbars": "error bars",
     "boxes": "boxes with medians",
+    "violins": "violins",
     "area": "filled areas",
     "segments": "connecting segments",
 }
@@ -26,6 +27,7 @@ PIECE_WORDS = {
     "pie": "slices",
     "errorbars": "error bars",
     "boxes": "boxes",
+    "violins": "violins",
     "segments": "connecting segments",
 }
 
@@ -48,7 +50,15 @@ class Oriented(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         found = {mark.orientation for mark in drawing.of_type("bars") if isinstance(mark, Bars)}
-        return found == {self.orientation}
+        return found == {self.orientation} and not drawing.is_circular
+
+
+@dataclass(frozen=True)
+class AroundCircle(Form):
+    text = "Are the values drawn around a circle, from its centre outwards?"
+
+    def holds(self, drawing: Drawing) -> bool:
+        return drawing.is_circular
 
 
 @dataclass(frozen=True)
@@ -129,9 +139,9 @@ class Outermost(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         rows = [names for axes in drawing.axes for mark in _bars_of(axes) if (names := reading_order(mark, axes))]
-        return bool(rows) and all(
-            (same(names[0]), same(names[-1])) == (same(self.first), same(self.last)) for names in rows
-        )
+        if not rows or drawing.is_circular:
+            return False
+        return all((same(names[0]), same(names[-1])) == (same(self.first), same(self.last)) for names in rows)
 
 
 def reading_order(mark: Bars, axes: Axes) -> list[str]:
