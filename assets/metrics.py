@@ -8,7 +8,14 @@ from deepchart_dagster.stage_versions import ROWS_VERSION
 from resources import StorageResource, open_workbench
 
 HAS_SCORES = "has_scores"
-SCORES = ["source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"]
+SCORES = [
+    "source_fidelity",
+    "derived_fidelity",
+    "grounding",
+    "drawn_fidelity",
+    "execution_rate",
+    "visual_accuracy",
+]
 PROGRAMS = ["predicted_states", "rendered_charts"]
 ASKING = [*PROGRAMS, "rubrics", "visual_accuracy", "backend_charts", "backend_scores"]
 
@@ -34,6 +41,7 @@ def _table(name: str, deps: list[str], description: str) -> dg.AssetSpec:
     specs=[
         _table("scores", SCORES, "One row per instance, model, split and metric: value, status, versions, key."),
         _table("executions", PROGRAMS, "One row per generated program: how it ended, seconds, sandbox tier."),
+        _table("diagnoses", ["diagnosis"], "Why values did not match: one row per instance, side and class."),
         _table("calls", ASKING, "One row per attempt to ask a model: the ledger."),
         _table("backends", ["backend_scores"], "The study of rendering backends: one row per query and setting."),
     ],

@@ -6,23 +6,24 @@ from deepchart_dagster.artifacts.canonical import sha256_file
 from resources import StorageResource, dbt_project, open_workbench
 
 WRITTEN = "page_written"
-REPORT_VERSION = "2"
+REPORT_VERSION = "3"
 
 
 @dg.asset(
     group_name="reports",
     code_version=REPORT_VERSION,
-    deps=["leaderboard", "rendering_backends"],
+    deps=["leaderboard", "rendering_backends", "diagnosis_classes", "instance_scores"],
     kinds={"html"},
     description="Leaderboard, figures, rendering backends and a gallery in one self-contained page.",
     check_specs=[dg.AssetCheckSpec(WRITTEN, asset="report", description="The page is there and is not empty.")],
 )
 def report(storage: StorageResource) -> dg.MaterializeResult:
     from deepchart_dagster.metrics.freshness import record_published
+    from deepchart_dagster.metrics.hallucinations import Thresholds
     from deepchart_dagster.reporting.report import build_report
 
     with open_workbench(storage) as bench:
-        path = build_report(bench.settings.storage)
+        path = build_report(bench.settings.storage, Thresholds.of(bench.settings))
         record_published(bench.settings.storage, dbt_project.project_dir)
         size = path.stat().st_size
         return dg.MaterializeResult(

@@ -17,9 +17,12 @@ from assets.calibration import calibration  # noqa: E402
 from assets.context_checks import context_checks  # noqa: E402
 from assets.context_variants import context_variants  # noqa: E402
 from assets.dbt_marts import dbt_marts  # noqa: E402
+from assets.diagnosis import diagnosis  # noqa: E402
+from assets.drawn_fidelity import drawn_fidelity  # noqa: E402
 from assets.execution_rate import execution_rate  # noqa: E402
 from assets.fidelity import derived_fidelity, source_fidelity  # noqa: E402
 from assets.judge_study import judge_agreement, judge_verdicts, validation_subset  # noqa: E402
+from assets.grounding import grounding  # noqa: E402
 from assets.metrics import metrics  # noqa: E402
 from assets.ocr_contexts import ocr_contexts  # noqa: E402
 from assets.predicted_states import predicted_states  # noqa: E402
@@ -58,6 +61,9 @@ JOBS = [
             "rendered_charts",
             "source_fidelity",
             "derived_fidelity",
+            "diagnosis",
+            "grounding",
+            "drawn_fidelity",
             "execution_rate",
             "visual_accuracy",
         ],
@@ -92,6 +98,9 @@ defs = dg.Definitions(
         rendered_charts,
         source_fidelity,
         derived_fidelity,
+        diagnosis,
+        grounding,
+        drawn_fidelity,
         execution_rate,
         visual_accuracy,
         calibration,

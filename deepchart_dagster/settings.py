@@ -64,6 +64,12 @@ class Settings(BaseModel):
     )
     judge: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
     rubric_writer: str | None = Field(default=None, description="slug in judges.yaml; otherwise judges.yaml decides")
+    hidden_vas: float = Field(
+        default=0.8, ge=0, le=1, description="a chart looks right from this VAS on (table of hidden hallucinations)"
+    )
+    hidden_f1: float = Field(
+        default=0.5, ge=0, le=1, description="data are wrong below this F1 (table of hidden hallucinations)"
+    )
     workers: int = Field(
         default=max(1, os.cpu_count() or 1),
         ge=1,

@@ -15,8 +15,9 @@ def command(storage: str | None, as_json: bool) -> None:
     \b
     Example: deepchart report
     """
+    from deepchart_dagster.metrics.hallucinations import Thresholds
     from deepchart_dagster.reporting.report import build_report
 
     with workbench(storage) as bench:
-        path = build_report(bench.settings.storage)
+        path = build_report(bench.settings.storage, Thresholds.of(bench.settings))
     emit(as_json, {"report": str(path)}, str(path))

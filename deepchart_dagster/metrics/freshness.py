@@ -13,7 +13,7 @@ from deepchart_dagster.artifacts.canonical import content_hash, sha256_file
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.metrics.dbt import project_sources
-from deepchart_dagster.metrics.rows import BACKEND_SCORES, SCORE_ASSETS, STAGE_OF, partition_file
+from deepchart_dagster.metrics.rows import BACKEND_SCORES, EXPORTED, partition_file
 from deepchart_dagster.metrics.store import metrics_folder, sources_hash
 
 _STAMP_NAME = "published.json"
@@ -51,7 +51,7 @@ def reports_are_fresh(storage: Path, project_dir: Path, report: Path) -> bool:
 
 def rows_are_written(store: ArtifactStore, asset: str, partition: tuple[str, ...]) -> bool:
     """Whether a partition's rows are as new as its manifest: a run that was killed in between left old ones."""
-    if asset not in (*SCORE_ASSETS, *STAGE_OF, BACKEND_SCORES):
+    if asset not in (*EXPORTED, BACKEND_SCORES):
         return True
     try:
         made = store.partition_path(asset, partition, ".jsonl").stat().st_mtime_ns

@@ -147,7 +147,9 @@ def _scored_values(
     return {(row["benchmark"], row["model"], row["split"], row["metric"]): row["scored"] for row in rows}
 
 
-def records(connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[object]) -> list[dict[str, Any]]:
+def records(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: list[object] | dict[str, object]
+) -> list[dict[str, Any]]:
     cursor = connection.execute(sql, parameters)
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -23,7 +23,7 @@ from deepchart_dagster.benchmark.model import Query, Split
 from deepchart_dagster.errors import UpstreamError, UsageError
 from deepchart_dagster.llm.registry import SCRIPTED_PREFIX, ModelSpec
 from deepchart_dagster.metrics.parquet import parquet_files, parquet_folder, write_if_new
-from deepchart_dagster.metrics.tables import EXECUTIONS, SCORES, Table
+from deepchart_dagster.metrics.tables import DIAGNOSES, EXECUTIONS, SCORES, Table
 from deepchart_dagster.stage_versions import ROWS_VERSION
 
 ASPECTS = ("instruction_compliance", "data_mapping_topology", "presentation_quality")
@@ -32,6 +32,8 @@ ASPECTS = ("instruction_compliance", "data_mapping_topology", "presentation_qual
 SCORE_ASSETS: dict[str, dict[str, str]] = {
     "source_fidelity": {"f1": "f1_src", "precision": "precision_src", "recall": "recall_src"},
     "derived_fidelity": {"f1": "f1_der", "precision": "precision_der", "recall": "recall_der"},
+    "grounding": {"grounding": "grounding"},
+    "drawn_fidelity": {"f1_drawn": "f1_drawn", "f1_drawn_reference": "f1_drawn_reference"},
     "execution_rate": {"executed": "er"},
     "visual_accuracy": {"vas": "vas", **{aspect: f"vas_{aspect}" for aspect in ASPECTS}},
 }
@@ -41,7 +43,10 @@ BACKEND_SCORES = "backend_scores"
 _MEASURES = ("version", "scorer", "reference", "needs_derived", "rubric", "judge")
 STAGE_OF = {"predicted_states": 1, "rendered_charts": 2}
 _CHART_ASSET = "rendered_charts"
-_CHART_SCORES = ("execution_rate", "visual_accuracy")
+_CHART_SCORES = ("drawn_fidelity", "execution_rate", "visual_accuracy")
+DIAGNOSIS = "diagnosis"
+# Assets by model and split that have rows, in the order of their tables.
+EXPORTED = (*SCORE_ASSETS, *STAGE_OF, DIAGNOSIS)
 
 
 def exported_table(asset: str) -> Table:
@@ -50,7 +55,9 @@ def exported_table(asset: str) -> Table:
         return SCORES
     if asset in STAGE_OF:
         return EXECUTIONS
-    raise UsageError(f"{asset} has no rows to export.", remedy=f"These have: {', '.join([*SCORE_ASSETS, *STAGE_OF])}.")
+    if asset == DIAGNOSIS:
+        return DIAGNOSES
+    raise UsageError(f"{asset} has no rows to export.", remedy=f"These have: {', '.join(EXPORTED)}.")
 
 
 def partition_file(storage: Path, asset: str, partition: tuple[str, ...]) -> Path:
@@ -103,7 +110,7 @@ def export_all(store: ArtifactStore, library: Library, models: Mapping[str, Mode
     """Write every partition that has a manifest, remove the files of those that have none; returns the files."""
     files = [
         export_partition(store, library, models, asset, (split, model))
-        for asset in (*SCORE_ASSETS, *STAGE_OF)
+        for asset in EXPORTED
         for split, model in store.manifests(asset)
     ]
     others = parquet_files(parquet_folder(store.root) / BACKEND_SCORES)
@@ -125,6 +132,9 @@ class _Export:
         common = self._common(result, query)
         if result.asset in STAGE_OF:
             yield {**common, **_execution(result)}
+            return
+        if result.asset == DIAGNOSIS:
+            yield from ({**common, **counted} for counted in _classes(result))
             return
         judge = judge_of(result) if result.asset == "visual_accuracy" else _NO_JUDGE
         for member, metric in SCORE_ASSETS[result.asset].items():
@@ -212,6 +222,14 @@ def judge_of(result: InstanceResult) -> _Judge:
     if not texts:
         return _NO_JUDGE
     return _Judge(slug=texts[0], scripted=any(text.startswith(SCRIPTED_PREFIX) for text in texts))
+
+
+def _classes(result: InstanceResult) -> Iterator[dict[str, JsonValue]]:
+    """One row for each side and class that occurs."""
+    counted = result.value.get("classes")
+    for row in counted if isinstance(counted, list) else []:
+        if isinstance(row, dict):
+            yield {"side": row["side"], "value_of": row["of"], "class": row["class"], "n": row["n"]}
 
 
 def _execution(result: InstanceResult) -> dict[str, JsonValue]:

@@ -1,6 +1,6 @@
 """The raw store: one DuckDB file, built anew from all Parquet files and the call ledger, swapped in by rename.
 
-    <root>/metrics/raw.duckdb     schema ``pipeline``: scores, executions, calls, backends
+    <root>/metrics/raw.duckdb     schema ``pipeline``: scores, executions, diagnoses, calls, backends
 
 A reader that has the old file open keeps it; a build that fails or is killed leaves the old one in place.
 """
@@ -23,8 +23,8 @@ from deepchart_dagster.errors import StorageError
 from deepchart_dagster.llm.ledger import LedgerRow, ledger_folder, read_ledger
 from deepchart_dagster.llm.registry import SCRIPTED_PREFIX
 from deepchart_dagster.metrics.parquet import insert_rows, load_parquet, parquet_files, parquet_folder
-from deepchart_dagster.metrics.rows import BACKEND_SCORES, SCORE_ASSETS, STAGE_OF
-from deepchart_dagster.metrics.tables import BACKENDS, CALLS, EXECUTIONS, SCHEMA, SCORES, TABLES, Table
+from deepchart_dagster.metrics.rows import BACKEND_SCORES, DIAGNOSIS, SCORE_ASSETS, STAGE_OF
+from deepchart_dagster.metrics.tables import BACKENDS, CALLS, DIAGNOSES, EXECUTIONS, SCHEMA, SCORES, TABLES, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -93,6 +93,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, storage: Path) -> dict[str, int
         connection.execute(f"create table {SCHEMA}.{table.name} ({table.definition})")
     load_parquet(connection, SCORES, _files(storage, SCORE_ASSETS))
     load_parquet(connection, EXECUTIONS, _files(storage, STAGE_OF))
+    load_parquet(connection, DIAGNOSES, _files(storage, [DIAGNOSIS]))
     load_parquet(connection, BACKENDS, _files(storage, [BACKEND_SCORES]))
     insert_rows(connection, f"{SCHEMA}.{CALLS.name}", CALLS, [_call(row) for row in read_ledger(storage)])
     for table in TABLES:
@@ -133,6 +134,7 @@ def sources_hash(storage: Path) -> str:
     sources = [
         *_files(storage, SCORE_ASSETS),
         *_files(storage, STAGE_OF),
+        *_files(storage, [DIAGNOSIS]),
         *_files(storage, [BACKEND_SCORES]),
         *sorted(ledger_folder(storage).glob("*.jsonl")),
     ]

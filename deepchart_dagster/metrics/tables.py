@@ -87,6 +87,19 @@ EXECUTIONS = Table(
     order=("uid", "stage"),
 )
 
+DIAGNOSES = Table(
+    name="diagnoses",
+    comment="Why values did not match: one row per instance, side and class that occurs.",
+    columns=(
+        *_INSTANCE,
+        Column("side", "VARCHAR", "src or der."),
+        Column("value_of", "VARCHAR", "reference: a value that was not matched; prediction: one that matched nothing."),
+        Column("class", "VARCHAR", "scale, sign, percent, year_shift, … unknown (docs/scoring.md)."),
+        Column("n", "BIGINT", "How many values."),
+    ),
+    order=("uid", "side", "value_of", "class"),
+)
+
 CALLS = Table(
     name="calls",
     comment="One row per attempt at a model call, and one per answer that the cache gave.",
@@ -133,4 +146,4 @@ BACKENDS = Table(
     order=("uid", "split"),
 )
 
-TABLES = (SCORES, EXECUTIONS, CALLS, BACKENDS)
+TABLES = (SCORES, EXECUTIONS, DIAGNOSES, CALLS, BACKENDS)

@@ -15,6 +15,8 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import CodeType, Query, Split
 from deepchart_dagster.metrics.backends import BackendRow, read_backends
+from deepchart_dagster.metrics.diagnoses import ClassCount, read_classes
+from deepchart_dagster.metrics.hallucinations import HiddenRow, Thresholds, read_hidden
 from deepchart_dagster.metrics.leaderboard import (
     METRICS,
     PROTOCOLS,
@@ -117,6 +119,9 @@ class Gallery:
 class ReportContent:
     tables: tuple[SplitTable, ...]
     backends: tuple[BackendRow, ...]
+    hidden: tuple[HiddenRow, ...]
+    thresholds: Thresholds
+    classes: tuple[ClassCount, ...]
     endings: tuple[Endings, ...]
     calls: tuple[Calls, ...]
     gallery: Gallery
@@ -127,7 +132,7 @@ class ReportContent:
         return tuple(row for table in self.tables for row in table.rows)
 
 
-def read_content(storage: Path, *, gallery_per_split: int) -> ReportContent:
+def read_content(storage: Path, hidden: Thresholds, *, gallery_per_split: int) -> ReportContent:
     """Raises UpstreamError where the marts have not been built, StorageError for damaged files."""
     tables = _tables(read_leaderboard(storage))
     database = database_path(storage)
@@ -137,6 +142,9 @@ def read_content(storage: Path, *, gallery_per_split: int) -> ReportContent:
     return ReportContent(
         tables=tables,
         backends=tuple(read_backends(storage)),
+        hidden=tuple(read_hidden(storage, hidden)),
+        thresholds=hidden,
+        classes=tuple(read_classes(storage)),
         endings=endings,
         calls=calls,
         gallery=_gallery(storage, tables, scores, gallery_per_split),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deepchart_dagster.artifacts.files import write_text
+from deepchart_dagster.metrics.hallucinations import Thresholds
 from deepchart_dagster.metrics.leaderboard import METRIC_NAMES, METRICS, Cell, count_text
 from deepchart_dagster.reporting.content import ReportContent, chart_facts, read_content
 from deepchart_dagster.reporting.figures import model_colors, stage_figure
@@ -22,12 +23,12 @@ def report_path(storage: Path) -> Path:
     return storage / "report" / "index.html"
 
 
-def build_report(storage: Path, *, gallery_per_split: int = GALLERY_PER_SPLIT) -> Path:
+def build_report(storage: Path, hidden: Thresholds, *, gallery_per_split: int = GALLERY_PER_SPLIT) -> Path:
     """Write the page and return its path; the gallery shows the first instances of each split.
 
     Raises UpstreamError where the marts have not been built, StorageError where the page cannot be written.
     """
-    content = read_content(storage, gallery_per_split=gallery_per_split)
+    content = read_content(storage, hidden, gallery_per_split=gallery_per_split)
     path = report_path(storage)
     write_text(path, render(content))
     return path

@@ -7,7 +7,7 @@ every number of a side has (the names of wrappers, the measure of a chart that h
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self, TypeAlias
@@ -78,10 +78,11 @@ def identical(
 def aligned(
     reference: Labels, predicted: Labels, left_reference: Iterable[int], left_predicted: Iterable[int]
 ) -> list[Pair]:
-    """Pairs among the numbers that are left: those of one identity, then the only two of one year and name, then
-    those under the same keys, in reading order."""
+    """Pairs among the numbers that are left: those of one identity; the only two of one year and name; those that come
+    at the same place among numbers of the same years and labels, as far as both sides know the labels, where there are
+    as many on both sides; and those under the same keys, in reading order."""
     pairing = _Pairing(reference, predicted, left_reference, left_predicted)
-    return pairing.by(Labels.identity).by(_year_and_names, only=True).by(_innermost_key).pairs
+    return pairing.by(Labels.identity).by(_year_and_names, only=True).by_place().by(_innermost_key).pairs
 
 
 class _Pairing:
@@ -100,6 +101,16 @@ class _Pairing:
             others = given.get(key, [])
             if not only or len(places) == len(others) == 1:
                 self.pairs.extend(map(Pair, places, others))
+        return self._without_taken()
+
+    def by_place(self) -> Self:
+        known = self._reference.all_labels & self._predicted.all_labels
+        sides = ((self._reference, set(self._references)), (self._predicted, set(self._predictions)))
+        places = [_places(side, left, known) for side, left in sides]
+        self.pairs.extend(Pair(at, places[1][place]) for place, at in places[0].items() if place in places[1])
+        return self._without_taken()
+
+    def _without_taken(self) -> Self:
         references, predictions = ({pair[side] for pair in self.pairs} for side in (0, 1))
         self._references = [at for at in self._references if at not in references]
         self._predictions = [at for at in self._predictions if at not in predictions]
@@ -113,6 +124,17 @@ def _grouped(side: Labels, places: Iterable[int], key_of: _KeyOf) -> dict[object
         if key is not None:
             groups[key].append(at)
     return dict(groups)
+
+
+def _places(side: Labels, left: Set[int], known: frozenset[str]) -> dict[object, int]:
+    """(years and known labels, how many numbers have them, which of these it is) -> a number that is left."""
+    groups = _grouped(side, range(len(side.leaves)), lambda _, at: _known_labels(side, at, known))
+    return {(key, len(group), nth): at for key, group in groups.items() for nth, at in enumerate(group) if at in left}
+
+
+def _known_labels(side: Labels, at: int, known: frozenset[str]) -> object:
+    leaf = side.leaves[at]
+    return (leaf.is_year, leaf.years, side.telling[at] & known)
 
 
 def _year_and_names(side: Labels, at: int) -> object | None:

@@ -19,7 +19,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Modality, Query
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.metrics.dbt import build_marts
-from deepchart_dagster.metrics.rows import SCORE_ASSETS, STAGE_OF, export_partition
+from deepchart_dagster.metrics.rows import EXPORTED, export_partition
 from deepchart_dagster.metrics.store import build_metrics
 
 DBT_PROJECT = Path(__file__).parents[2] / "dbt_reports"
@@ -124,7 +124,7 @@ class ResultTree:
         return export_partition(self.store, self.library, self.models, asset, (split, model))
 
     def export_everything(self) -> None:
-        for asset in (*SCORE_ASSETS, *STAGE_OF):
+        for asset in EXPORTED:
             for split, model in self.store.manifests(asset):
                 self.export(asset, model, split)
 
@@ -198,6 +198,14 @@ def written_tree(root: Path) -> ResultTree:
     }
     for asset, outcomes in scores.items():
         tree.write(asset, "m-1", dict(zip(uids, outcomes, strict=True)))
+    unmatched = [
+        {"side": "der", "of": "prediction", "class": "percent", "n": 1},
+        {"side": "der", "of": "reference", "class": "percent", "n": 1},
+        {"side": "der", "of": "reference", "class": "missing_years", "n": 3},
+    ]
+    no_state = Outcome.not_applicable("no_state", "the model left no valid state")
+    diagnoses = [Outcome(value={"classes": unmatched}), Outcome(value={"classes": unmatched[2:]}), no_state, no_state]
+    tree.write("diagnosis", "m-1", dict(zip(uids, diagnoses, strict=True)))
     verdicts = [visual(0.75, 1.0, None, 0.5), error("RateLimited"), failed("invalid_state"), failed("crash")]
     tree.write("visual_accuracy", "m-1", dict(zip(uids, verdicts, strict=True)), judge=JUDGE)
     for asset, outcome in (

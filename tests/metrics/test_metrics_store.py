@@ -26,7 +26,7 @@ def test_every_row_of_every_partition_is_there(tree: Any) -> None:
     build = build_metrics(tree.root)
 
     # 4 instances x (3 + 3 + 1 + 4) metrics x 2 models; 4 instances x 2 stages; 2 attempts
-    assert build.row_counts == {"scores": 88, "executions": 8, "calls": 2, "backends": 0}
+    assert build.row_counts == {"scores": 88, "executions": 8, "diagnoses": 4, "calls": 2, "backends": 0}
     assert build.path == tree.root / "metrics/raw.duckdb"
     means = (
         "select model, metric, avg(value) from pipeline.scores where metric in ('er', 'vas') group by all order by all"
@@ -46,7 +46,7 @@ def test_every_row_of_every_partition_is_there(tree: Any) -> None:
 
 def test_an_empty_storage_makes_empty_tables(tmp_path: Path) -> None:
     build = build_metrics(tmp_path / "new")
-    assert build.row_counts == {"scores": 0, "executions": 0, "calls": 0, "backends": 0}
+    assert build.row_counts == {"scores": 0, "executions": 0, "diagnoses": 0, "calls": 0, "backends": 0}
 
 
 def test_tables_and_columns_carry_comments(tree: Any) -> None:

@@ -12,12 +12,15 @@ from urllib.parse import unquote
 import pytest
 
 from deepchart_dagster.errors import UpstreamError
+from deepchart_dagster.metrics.hallucinations import Thresholds
 from deepchart_dagster.reporting.content import Calls, Endings, read_content
 from deepchart_dagster.reporting.report import build_report
 
 pytestmark = pytest.mark.slow
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+
+HIDDEN = Thresholds(vas=0.8, f1=0.5)
 
 
 class Page(HTMLParser):
@@ -48,7 +51,7 @@ class Page(HTMLParser):
 
 
 def test_leaderboard_with_n_and_intervals(reported: Any) -> None:
-    path = build_report(reported.root)
+    path = build_report(reported.root, HIDDEN)
     text = Page(path.read_text(encoding="utf-8")).text
 
     assert path == reported.root / "report/index.html"
@@ -60,7 +63,7 @@ def test_leaderboard_with_n_and_intervals(reported: Any) -> None:
 
 
 def test_how_programs_ended_and_calls(reported: Any) -> None:
-    content = read_content(reported.root, gallery_per_split=1)
+    content = read_content(reported.root, HIDDEN, gallery_per_split=1)
     assert content.endings == (
         Endings("M-1", False, 1, (("ok", 2), ("ProviderTimeout", 1), ("no_output", 1))),
         Endings("M-1", False, 2, (("ok", 2), ("crash", 1), ("invalid_state", 1))),
@@ -70,13 +73,13 @@ def test_how_programs_ended_and_calls(reported: Any) -> None:
 
 
 def test_rendering_backends_stand_side_by_side(reported: Any) -> None:
-    text = Page(build_report(reported.root).read_text(encoding="utf-8")).text
+    text = Page(build_report(reported.root, HIDDEN).read_text(encoding="utf-8")).text
     assert "Robot scripted n = 4/4 · shop html 0.500 0.250" in text
     assert "Robot scripted n = 4/4 · shop free 3 Python, 1 HTML 1.000 1.000" in text
 
 
 def test_gallery_shows_reference_and_models_with_scores(reported: Any) -> None:
-    page = Page(build_report(reported.root).read_text(encoding="utf-8"))
+    page = Page(build_report(reported.root, HIDDEN).read_text(encoding="utf-8"))
 
     charts = sorted(alt for alt in page.pictures if "chart" in alt.lower())
     drawn_by_robot = [f"Chart of shop/{number} by Robot (scripted)" for number in (1, 2, 3, 4)]
@@ -93,7 +96,7 @@ def test_gallery_shows_reference_and_models_with_scores(reported: Any) -> None:
 
 
 def test_every_link_leads_to_a_file(reported: Any) -> None:
-    path = build_report(reported.root)
+    path = build_report(reported.root, HIDDEN)
     links = Page(path.read_text(encoding="utf-8")).links
     assert len(links) > 30
     for link in links:
@@ -101,7 +104,7 @@ def test_every_link_leads_to_a_file(reported: Any) -> None:
 
 
 def test_the_page_needs_nothing_else(reported: Any) -> None:
-    text = build_report(reported.root).read_text(encoding="utf-8")
+    text = build_report(reported.root, HIDDEN).read_text(encoding="utf-8")
     page = Page(text)
     assert all(source.startswith("data:image/") for source in page.pictures.values())
     assert all(link.startswith("../") for link in page.links)
@@ -111,13 +114,13 @@ def test_the_page_needs_nothing_else(reported: Any) -> None:
 
 
 def test_the_same_store_makes_the_same_page(reported: Any) -> None:
-    first = build_report(reported.root).read_bytes()
-    assert build_report(reported.root).read_bytes() == first
+    first = build_report(reported.root, HIDDEN).read_bytes()
+    assert build_report(reported.root, HIDDEN).read_bytes() == first
     assert str(reported.root).encode() not in first
 
 
 def test_a_smaller_gallery_says_how_many_there_are(reported: Any) -> None:
-    page = Page(build_report(reported.root, gallery_per_split=2).read_text(encoding="utf-8"))
+    page = Page(build_report(reported.root, HIDDEN, gallery_per_split=2).read_text(encoding="utf-8"))
     assert "2 of 4 instances" in page.text
     assert "shop/3 ·" not in page.text
 
@@ -125,7 +128,7 @@ def test_a_smaller_gallery_says_how_many_there_are(reported: Any) -> None:
 def test_a_damaged_picture_spoils_nothing_else(reported: Any) -> None:
     chart = reported.store.folder("rendered_charts", ("finance-normal", "m-1"), "shop/1") / "chart.png"
     chart.write_bytes(b"\x89PNG no more")
-    page = Page(build_report(reported.root).read_text(encoding="utf-8"))
+    page = Page(build_report(reported.root, HIDDEN).read_text(encoding="utf-8"))
     assert "M-1 the picture cannot be decoded ER 1.000" in page.text
     assert "Chart of shop/2 by M-1" in page.pictures
 
@@ -135,14 +138,14 @@ def test_text_from_a_benchmark_cannot_become_markup(reported: Any) -> None:
     others = [each for each in reported.library.queries() if each.uid != "shop/1"]
     hostile = query.model_copy(update={"chart_purpose": "<script>alert(1)</script><img src=x onerror=y>"})
     reported.library.add("shop", [hostile, *others], reported.root)
-    page = Page(build_report(reported.root).read_text(encoding="utf-8"))
+    page = Page(build_report(reported.root, HIDDEN).read_text(encoding="utf-8"))
     assert "script" not in page.tags
     assert "<script>alert(1)</script>" in page.text
 
 
 def test_without_marts_it_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UpstreamError, match=r"deepchart\.duckdb is not there"):
-        build_report(tmp_path)
+        build_report(tmp_path, HIDDEN)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
@@ -150,7 +153,7 @@ def test_without_marts_it_says_what_to_do(tmp_path: Path) -> None:
 def test_a_browser_shows_it_whole(reported: Any, width: int) -> None:
     from playwright.sync_api import sync_playwright
 
-    page_file = build_report(reported.root)
+    page_file = build_report(reported.root, HIDDEN)
     asked: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
