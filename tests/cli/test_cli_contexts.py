@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,14 @@ from cli_command import Ran, deepchart
 from PIL import Image
 
 from deepchart_dagster.benchmark.mini import build_mini
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.model import Domain, Split
 from deepchart_dagster.settings import load_settings
 from deepchart_dagster.workbench import Workbench
 
 pytestmark = pytest.mark.slow
 
 UID = "mini/finance-halden-igr"
-FILINGS = ("mini-halden-2022", "mini-halden-2023", "mini-halden-2024", "mini-marrow-2021", "mini-marrow-2023")
+SCANNED = "tarn-valley"  # its statements are pictures
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +26,10 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("mini") / "storage"
     build_mini(root)
     with Workbench(load_settings(storage=root, benchmarks=("mini",), ocr_engine="text-layer")) as bench:
-        for document in FILINGS:
-            bench.raw_documents().run(document)
-            bench.ocr_contexts().run(document)
+        for document in bench.documents.list():
+            if document.domain is Domain.FINANCE and SCANNED not in document.id:
+                bench.raw_documents().run(document.id)
+                bench.ocr_contexts().run(document.id)
         bench.context_variants().run(Split.FINANCE_NORMAL)
         bench.references().run(Split.FINANCE_NORMAL)
     return root
@@ -42,9 +44,9 @@ def test_show_is_compact_and_json_has_every_page(storage: Path) -> None:
     assert shown.code == 0
     assert len(shown.out.splitlines()) < 10
     described = contexts(storage, "show", "mini-halden-2024", "--json").json
-    assert described["statements"] == {"balance_sheet": [10], "income_statement": [9], "cash_flow": [11]}
-    assert len(described["pages"]) == described["n_pages"] == 19
-    assert described["quality"]["pages_by_engine"] == {"text-layer": 19}
+    assert described["statements"] == {"balance_sheet": [19], "income_statement": [18], "cash_flow": [20]}
+    assert len(described["pages"]) == described["n_pages"]
+    assert described["quality"]["pages_by_engine"] == {"text-layer": described["n_pages"]}
 
 
 def test_locate_prints_places_and_draws_the_one_that_is_asked_for(storage: Path, tmp_path: Path) -> None:
@@ -83,9 +85,11 @@ def test_what_is_not_there_and_what_is_no_number(storage: Path, tmp_path: Path) 
 
 def test_the_mini_benchmark_is_answerable_and_leaks_nothing(storage: Path) -> None:
     checked = contexts(storage, "check", "--split", "finance-normal", "--json")
-    assert checked.code == 0
-    instances = {one["uid"]: one for one in checked.json["instances"]}
-    assert [one["missing"] + one["leaks"] + one["needless"] for one in instances.values()] == [[], []]
+    instances = {one["uid"]: one for one in checked.json["instances"] if SCANNED not in one["uid"]}
+    assert len(instances) > 10
+    assert [one for one in instances.values() if one["problem"] or one["missing"] or one["leaks"]] == []
+    assert [one for one in instances.values() if one["needless"]] == [], "normal shows what the query needs alone"
+    assert contexts(storage, "check", "--split", "finance-normal", "--uid", UID).code == 0
     assert instances[UID]["n_source"] == 12
     assert instances[UID]["found"] == {"as written": 8, "as written, other sign": 4}
 
@@ -93,7 +97,11 @@ def test_the_mini_benchmark_is_answerable_and_leaks_nothing(storage: Path) -> No
 def test_an_instance_that_lacks_a_statement_is_named_with_its_values(storage: Path) -> None:
     """One of its tables is emptied, as a page that was not read would leave it."""
     file = storage / "context_variants" / "finance-normal"
-    (sheet,) = [path for path in file.rglob("mini-halden-2024/balance_sheet.md") if "files" in path.parts]
+    (sheet,) = [
+        path
+        for path in file.rglob("mini-halden-2024/balance_sheet.md")
+        if "files" in path.parts and UID.rpartition("/")[2] in str(path)
+    ]
     kept = sheet.read_text()
     sheet.write_text("\n" * kept.count("\n"))
     try:
@@ -109,4 +117,4 @@ def test_without_references_nothing_is_claimed(storage: Path) -> None:
     unread = contexts(storage, "check", "--split", "ecosystem")
     assert unread.code == 1
     assert "not checked" in unread.out
-    assert "0 of 2 instances of ecosystem are answerable" in unread.out
+    assert re.search(r"^0 of \d+ instances of ecosystem are answerable", unread.out, re.MULTILINE)
