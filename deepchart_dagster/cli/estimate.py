@@ -17,9 +17,15 @@ from deepchart_dagster.lineage.estimate import MAIN_RUN, Estimate, Estimator, Ra
 @click.argument("selection", default=",".join(MAIN_RUN))
 @click.option("--model", "models", multiple=True, required=True, metavar="M", help="May be repeated.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
+@click.option("--prompts", metavar="DIR", help="Another prompt set; default: DEEPCHART_PROMPTS, else ours.")
 @common_options
 def command(
-    selection: str, models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool
+    selection: str,
+    models: tuple[str, ...],
+    splits: tuple[str, ...],
+    prompts: str | None,
+    storage: str | None,
+    as_json: bool,
 ) -> None:
     """Say what materialising SELECTION (default: every step of the main run that asks a model) would ask now: calls,
     tokens and price, low, expected and high. Stored answers and results ask nobody; a price that is not known is
@@ -29,7 +35,7 @@ def command(
     Example: deepchart estimate --model gpt-5.2 --split finance-normal
     """
     assets = asking_assets(selection)
-    with workbench(storage) as bench:
+    with workbench(storage, prompts=prompts) as bench:
         slugs = [bench.model(slug).slug for slug in models]
         estimates = Estimator(bench, _counting).estimate(assets, slugs, [Split(name) for name in splits] or list(Split))
         if not estimates:

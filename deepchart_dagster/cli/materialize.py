@@ -47,6 +47,7 @@ from deepchart_dagster.workbench import Workbench
 @click.option("--stale-only", is_flag=True, help="Only partitions that are stale, missing, partial or failed.")
 @click.option("--dry-run", is_flag=True, help="Say what would run and what it would ask; run nothing.")
 @click.option("--retry-errors", is_flag=True, help="Only what is in error or waited for it; other results stay.")
+@click.option("--prompts", metavar="DIR", help="Another prompt set; default: DEEPCHART_PROMPTS, else ours.")
 @click.option("--max-cost", type=float, metavar="USD", help="What the calls of this command may cost, at most.")
 @click.option("--max-tokens", type=int, metavar="N", help="Tokens that its calls may take, in and out.")
 @common_options
@@ -60,6 +61,7 @@ def command(
     stale_only: bool,
     dry_run: bool,
     retry_errors: bool,
+    prompts: str | None,
     max_cost: float | None,
     max_tokens: int | None,
     storage: str | None,
@@ -77,7 +79,7 @@ def command(
              deepchart materialize "*" --model oracle --stale-only --dry-run
     """
     budget = budget_settings(max_cost, max_tokens)
-    with workbench(storage, only_errors=retry_errors or None, **budget) as bench:
+    with workbench(storage, only_errors=retry_errors or None, prompts=prompts, **budget) as bench:
         runs = Runs(bench.settings)
         known = [document.id for document in bench.documents.list()]
         runs.sync_models(bench.models)

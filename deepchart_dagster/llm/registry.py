@@ -54,6 +54,7 @@ class ModelSpec(BaseModel):
     stream         whether the answer is sent piece by piece (some models answer in no other way, and some gateways
                    hang up on a connection that is silent for a minute); what is answered is the same
     api_base       another endpoint than the provider's own (a local server, a gateway)
+    revision       which weights stand behind the name where the name does not say; part of every key where it is set
     benchmarks     the benchmarks this model can be asked about; empty: all (scripted models know only mini)
     """
 
@@ -72,6 +73,7 @@ class ModelSpec(BaseModel):
     stream: bool = False
     max_image_chunks: int | None = Field(default=None, gt=0)
     api_base: str | None = None
+    revision: str | None = Field(default=None, min_length=1)
     benchmarks: tuple[str, ...] = ()
 
     @field_validator("parameters")
@@ -102,9 +104,14 @@ class ModelSpec(BaseModel):
         return self.litellm_model.split("/")[0]
 
     def identity(self) -> dict[str, JsonValue]:
-        """What of a model its answers depend on, for keys: ``program`` (a scripted model's version) only where
-        there is one, so that the keys of answers that were paid for stay as they are."""
+        """What of a model its answers depend on, for keys: ``program`` (a scripted model's version) and ``revision``
+        only where there is one, so that the keys of answers that were paid for stay as they are.
+
+        An endpoint's address is none of it: a server that moves, or a gateway in between, is no other model.
+        """
         known: dict[str, JsonValue] = {"model": self.litellm_model, "parameters": self.parameters}
+        if self.revision is not None:
+            known["revision"] = self.revision
         return {**known, "program": self._program_version()} if self.scripted else known
 
     def _program_version(self) -> str | None:

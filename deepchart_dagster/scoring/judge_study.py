@@ -68,19 +68,21 @@ class JudgeStudyStage:
             questions=[question.question for question in chart.questions],
             judge=judge_identity(judge, self.prompts),
         )
-        return Work(instance_uid(subset, chart), key, _Judging(self, subset.benchmark, chart, judge).compute)
+        uid = instance_uid(subset, chart)
+        return Work(uid, key, _Judging(self, uid, subset.benchmark, chart, judge).compute)
 
 
 @dataclass(frozen=True)
 class _Judging:
     stage: JudgeStudyStage
+    uid: str
     benchmark: str
     chart: StudyChart
     judge: ModelSpec
 
     async def compute(self, folder: Path) -> Outcome:
         stage = self.stage
-        metered = MeteredModel(stage.client)
+        metered = MeteredModel(stage.client, self.uid)
         picture = stage.subsets.chart(self.benchmark, self.chart)
         items = [
             RubricItem(aspect=one.aspect, id=one.id, question=one.question, valid=True, reference_verdict=None)

@@ -1,8 +1,8 @@
-"""A model client that counts what one instance takes."""
+"""A model client that counts what one instance takes, and says in every call which instance it is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
@@ -11,13 +11,14 @@ from deepchart_dagster.llm.model import ChatAnswer, ChatModel, ChatRequest
 
 @dataclass
 class MeteredModel:
-    """Passes requests on to ``client``. One for each instance, so that counts never mix."""
+    """Passes requests on to ``client``. One for each instance (``about``), so that counts never mix."""
 
     client: ChatModel
+    about: str
     answers: list[ChatAnswer] = field(default_factory=list)
 
     async def complete(self, request: ChatRequest) -> ChatAnswer:
-        answer = await self.client.complete(request)
+        answer = await self.client.complete(replace(request, about=self.about))
         self.answers.append(answer)
         return answer
 

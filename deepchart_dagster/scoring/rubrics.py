@@ -203,7 +203,7 @@ class _Job:
         return RubricAuthor(client, self.stage.prompts, self.writer, self.judge, self.intent, chart)
 
     async def compute(self, folder: Path) -> Outcome:
-        metered = MeteredModel(self.stage.client)
+        metered = MeteredModel(self.stage.client, self.query.uid)
         author = self.author(metered)
         aspects = await all_of(self._items(author, aspect) for aspect in Aspect)
         rubric = self._rubric(item for items in aspects for item in items)

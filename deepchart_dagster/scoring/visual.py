@@ -202,7 +202,7 @@ class _Job:
         return Rubric.read(data, f"{self.rubric.uid} {RUBRIC_NAME}").valid_items
 
     async def compute(self, folder: Path) -> Outcome:
-        metered = MeteredModel(self.judging.client)
+        metered = MeteredModel(self.judging.client, self.chart.uid)
         items, chart = self.items(), self.chart_bytes()
         questions = [item.question for item in items]
         verdicts = await judge_questions(metered, self.judge, self.judging.prompts, chart, questions)

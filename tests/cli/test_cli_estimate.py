@@ -162,6 +162,23 @@ def test_answers_that_are_stored_ask_nobody_and_teach_what_calls_take(place: Pla
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+def test_another_prompt_set_is_another_question(place: Place, tmp_path: Path) -> None:
+    own = tmp_path / "prompts"
+    own.mkdir()
+    (own / "stage1.yaml").write_text("user: 'In our words: {{ chart_purpose }}\n{{ data }}'\n")
+    selected = ("predicted_states", "--model", "own", "--split", "finance-normal")
+    done = place.run("materialize", *selected, "--prompts", own)
+    assert (done.code, place.calls) == (0, INSTANCES)
+    sent = [json.loads(path.read_text()) for path in place.storage.glob("predicted_states/**/messages.json")]
+    assert len(sent) == INSTANCES
+    assert all(one["messages"][0]["parts"][0]["text"].startswith("In our words: Draw with python") for one in sent)
+    assert place.run("estimate", *selected, "--prompts", own).json["total"]["calls"]["high"] == 0
+    assert place.run("estimate", *selected).json["total"]["calls"]["high"] == INSTANCES
+    missing = place.run("materialize", *selected, "--prompts", own / "none")
+    assert missing.code == 2
+    assert "none is not there" in missing.complaint
+
+
 def test_a_budget_stops_keeps_and_says_how_to_go_on(place: Place) -> None:
     stopped = place.run("materialize", *STATES, "--split", "finance-normal", "--max-tokens", 6500)
     assert stopped.code == 1, stopped.err

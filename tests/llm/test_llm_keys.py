@@ -66,6 +66,14 @@ def test_price_and_pace_change_no_key(messages, slug, name, price, concurrency, 
     assert key(changed, messages=messages, purpose=purpose) == key(messages=messages)
 
 
+def test_an_endpoints_address_is_in_no_key_and_a_revision_is():
+    moved = {"api_base": "http://elsewhere/v1"}
+    assert key(moved) == key()
+    first, second = (key({**moved, "revision": revision}) for revision in ("2026-10", "2026-11"))
+    assert len({key(), first, second}) == 3
+    assert "revision" not in ask({}).key().parts
+
+
 @given(one=messages, other=messages)
 def test_messages_have_the_same_key_only_if_they_are_the_same(one, other):
     assert (key(messages=one) == key(messages=other)) == (one == other)
