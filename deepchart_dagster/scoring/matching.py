@@ -37,16 +37,17 @@ def match(reference: Sequence[float], predicted: Sequence[float], tolerance: flo
     """A maximum one-to-one matching of finite values, sorted by position in ``reference``."""
     references = sorted(range(len(reference)), key=reference.__getitem__)
     predictions = sorted(range(len(predicted)), key=predicted.__getitem__)
-    pairs: list[Pair] = []
-    at, among = 0, 0
-    while at < len(references) and among < len(predictions):
-        wanted, given = reference[references[at]], predicted[predictions[among]]
-        if abs(given - wanted) <= tolerance * abs(wanted):  # accepts(), inline: this is the inner loop
-            pairs.append(Pair(references[at], predictions[among]))
+    wanted = [reference[at] for at in references]
+    reaches = [tolerance * abs(value) for value in wanted]
+    partners: list[int | None] = [None] * len(references)
+    at, end = 0, len(references)
+    for among in predictions:
+        given = predicted[among]
+        while at < end and given - wanted[at] > reaches[at]:  # beyond this reference's interval: so are all that follow
             at += 1
-            among += 1
-        elif given < wanted:
-            among += 1
-        else:
+        if at == end:
+            break
+        if wanted[at] - given <= reaches[at]:
+            partners[references[at]] = among
             at += 1
-    return sorted(pairs)
+    return [Pair(here, there) for here, there in enumerate(partners) if there is not None]
