@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 FAULTS_FOUND = "faults_found"
 NOTHING_ELSE = "nothing_else_lowered"
+NAMED = "faults_named"
 _LISTED = 20
 
 
@@ -29,6 +30,11 @@ _LISTED = 20
             asset="calibration",
             description="No instance without a fault is below 1.0, and none before its fault.",
         ),
+        dg.AssetCheckSpec(
+            NAMED,
+            asset="calibration",
+            description="The diagnosis names the injected kind in at least 95 % of the instances with wrong data.",
+        ),
     ],
 )
 def calibration(storage: StorageResource, benchmark: BenchmarkResource, models: ModelsResource) -> dg.MaterializeResult:
@@ -44,7 +50,7 @@ def calibration(storage: StorageResource, benchmark: BenchmarkResource, models: 
             "table": dg.MetadataValue.md(calibration_text(rows)),
         },
         data_version=dg.DataVersion(content_hash([row.as_json() for row in rows])),
-        check_results=[_check(FAULTS_FOUND, rows, "missed"), _check(NOTHING_ELSE, rows, "unexpected")],
+        check_results=[_check(FAULTS_FOUND, rows, "missed"), _check(NOTHING_ELSE, rows, "unexpected"), _named(rows)],
     )
 
 
@@ -56,6 +62,22 @@ def _check(name: str, rows: "list[ModelCalibration]", finding: "Finding") -> dg.
         metadata={
             "n_instances": len(bad),
             **({"instances": dg.MetadataValue.md("\n".join(_line(*one) for one in bad[:_LISTED]))} if bad else {}),
+        },
+    )
+
+
+def _named(rows: "list[ModelCalibration]") -> dg.AssetCheckResult:
+    from deepchart_dagster.scoring.calibration import NAMED_SHARE
+
+    n_named, n_diagnosed = sum(row.n_named for row in rows), sum(row.n_diagnosed for row in rows)
+    unnamed = [_line(row.model, one) for row in rows for one in row.instances if one.named is False]
+    return dg.AssetCheckResult(
+        check_name=NAMED,
+        passed=n_named >= NAMED_SHARE * n_diagnosed,
+        metadata={
+            "n_named": n_named,
+            "n_diagnosed": n_diagnosed,
+            **({"unnamed": dg.MetadataValue.md("\n".join(unnamed[:_LISTED]))} if unnamed else {}),
         },
     )
 

@@ -51,6 +51,9 @@ def test_the_scores_show_exactly_what_the_scripted_models_inject(demo: Demo) -> 
     for row in rows.values():
         assert (row["n_instances"], row["n_missed"], row["n_unexpected"], row["n_unscored"]) == (12, 0, 0, 0)
         assert row["n_found"] == sum(row["injected"].values())
+        assert row["n_named"] == row["n_diagnosed"]
+    assert rows["misreads"]["n_named"] == rows["misreads"]["n_found"] > 0
+    assert rows["miscalculates"]["n_named"] == rows["miscalculates"]["n_found"] > 0
     assert {model: set(row["injected"]) for model, row in rows.items()} == {
         "oracle": set(),
         "misreads": {"f1_src"},

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from typing import get_args
+
 import pytest
 
+from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.llm.registry import ModelSpec
-from deepchart_dagster.llm.scripted.faults import Metric, injected
-from deepchart_dagster.scoring.calibration import Calibration, ModelCalibration, calibration_text, find_fault
+from deepchart_dagster.llm.scripted.faults import Metric, injected, injection_folder
+from deepchart_dagster.llm.scripted.lookups import MisreadKind
+from deepchart_dagster.llm.scripted.miscalculates import MiscalculationKind
+from deepchart_dagster.scoring.calibration import (
+    NAMED_BY,
+    Calibration,
+    ModelCalibration,
+    calibration_text,
+    find_fault,
+)
+from deepchart_dagster.scoring.diagnosis import CLASSES
 
 SRC, DER, ER, VAS = Metric
 NAMES = {
@@ -108,3 +121,31 @@ def test_the_table_reads_as_markdown_and_as_text(house) -> None:
     assert len({len(head), len(rule), len(line)}) == 1
     assert line.startswith("| misreads ")
     assert row.as_json()["n_found"] == len(HIT)
+
+
+def test_the_diagnosis_has_to_name_the_kind_that_was_recorded(house) -> None:
+    hit, other = sorted(HIT)[:2]
+    calibration = scored(house, dict.fromkeys(HIT, SRC))
+    scope = (house.split.value, MODEL.slug)
+    for uid, said in ((hit, "scale"), (other, "rounding")):
+        sent = content_hash([f"what was sent about {uid}", "hash of a picture"])
+        document = {"messages": [{"parts": [{"text": f"what was sent about {uid}"}, {"image": "hash of a picture"}]}]}
+        folder = house.store.folder("predicted_states", scope, uid)
+        folder.mkdir(parents=True)
+        (folder / "messages.json").write_text(json.dumps(document))
+        identity = {"model": "misreads", "parameters": MODEL.parameters, "query": uid, "stage": 1, "sent": sent}
+        path = injection_folder(house.root, "misreads") / f"{content_hash(identity)}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**identity, "kind": "mixed", "values": [{"kind": "unit_slip"}]}))
+        rows = [{"side": "src", "of": "reference", "class": said, "n": 1}]
+        house.put("diagnosis", uid, scope=scope, chart=None, outcome=Outcome(value={"classes": rows}))
+    row = run(calibration, house)
+    assert {one.uid: one.named for one in row.instances if one.named is not None} == {hit: True, other: False}
+    assert (row.n_named, row.n_diagnosed) == (1, 2)
+    assert "1 of 2" in calibration_text([row])
+
+
+def test_every_kind_of_fault_in_the_data_has_a_class_that_names_it() -> None:
+    kinds = {*get_args(MisreadKind), *get_args(MiscalculationKind)}
+    assert set(NAMED_BY) == kinds
+    assert {name for names in NAMED_BY.values() for name in names} <= set(CLASSES)

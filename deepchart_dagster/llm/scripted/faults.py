@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
-from typing import Generic, TypeVar
+from types import MappingProxyType, ModuleType
+from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -91,29 +92,60 @@ class Dice(Generic[P]):
 
 def injected(model: ModelSpec, uid: str) -> Metric | None:
     """Where the fault of ``model`` in the query ``uid`` shows first; None where it is not hit, or never errs."""
+    dice = _dice_of(model, uid)
+    if dice is None or not dice.hit:
+        return None
+    shows_at: Metric = _module_of(dice.model).shows_at(dice)
+    return shows_at
+
+
+def _dice_of(model: ModelSpec, uid: str) -> Dice[FaultParameters] | None:
+    """None for a model that never errs."""
     name = model.litellm_model.removeprefix(SCRIPTED_PREFIX)
     if not model.scripted or name not in BEHAVIOURS:
         return None
-    module = importlib.import_module(BEHAVIOURS[name].partition(":")[0])
-    if not hasattr(module, "shows_at"):
-        return None
-    parameters = module.Parameters.model_validate(model.parameters)
-    dice = Dice(name, parameters, uid)
-    shows_at: Metric | None = module.shows_at(dice) if dice.hit else None
-    return shows_at
+    module = _module_of(name)
+    return Dice(name, module.Parameters.model_validate(model.parameters), uid) if hasattr(module, "shows_at") else None
+
+
+def _module_of(name: str) -> ModuleType:
+    return importlib.import_module(BEHAVIOURS[name].partition(":")[0])
 
 
 def record(task: Task, dice: Dice[P], kind: str, details: Mapping[str, JsonValue] = MappingProxyType({})) -> None:
     """Say what was injected into the answer to ``task``."""
-    identity: dict[str, JsonValue] = {
+    identity = _identity(dice, task.stage, context_hash(task.request.messages))
+    write_json(
+        _path(task.request.storage, dice.model, identity),
+        {"format": INJECTION_FORMAT, **identity, "kind": kind, **details},
+    )
+
+
+def injected_kinds(storage: Path, model: ModelSpec, uid: str, stage: Literal[1, 2], sent: str) -> frozenset[str]:
+    """The kinds of fault that were injected into the answer to the messages of hash ``sent``, as recorded."""
+    dice = _dice_of(model, uid)
+    if dice is None:
+        return frozenset()
+    try:
+        content = _path(storage, dice.model, _identity(dice, stage, sent)).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return frozenset()
+    found = json.loads(content)
+    return frozenset(value["kind"] for value in found.get("values", [found]))
+
+
+def _identity(dice: Dice[P], stage: Literal[1, 2], sent: str) -> dict[str, JsonValue]:
+    return {
         "model": dice.model,
         "parameters": dice.parameters.model_dump(),
         "query": dice.uid,
-        "stage": task.stage,
-        "sent": context_hash(task.request.messages),
+        "stage": stage,
+        "sent": sent,
     }
-    path = injection_folder(task.request.storage, dice.model) / f"{content_hash(identity)}.json"
-    write_json(path, {"format": INJECTION_FORMAT, **identity, "kind": kind, **details})
+
+
+def _path(storage: Path, model: str, identity: dict[str, JsonValue]) -> Path:
+    return injection_folder(storage, model) / f"{content_hash(identity)}.json"
 
 
 def injection_folder(storage: Path, model: str) -> Path:
