@@ -15,7 +15,7 @@ _MIN_SECRET_LENGTH = 8
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"\bBearer\s+[^\s\"',;)}\]]+",
+        r"\bBearer\s+(?:\[redacted\]|[^\s\"',;)}\]]+)",
         r"\b(?:sk|pk|rk|gsk|xai|hf|nvapi|tgp|fw|r8)[-_][A-Za-z0-9_*.\-]{6,}",
         r"\bAIza[A-Za-z0-9_\-]{10,}",
         r"\bAKIA[A-Z0-9]{12,}",

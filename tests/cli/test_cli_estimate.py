@@ -165,7 +165,7 @@ def test_answers_that_are_stored_ask_nobody_and_teach_what_calls_take(place: Pla
 def test_another_prompt_set_is_another_question(place: Place, tmp_path: Path) -> None:
     own = tmp_path / "prompts"
     own.mkdir()
-    (own / "stage1.yaml").write_text("user: 'In our words: {{ chart_purpose }}\n{{ data }}'\n")
+    (own / "stage1.yaml").write_text("user: 'In our words: {{ chart_purpose }} {{ data }}'\n")
     selected = ("predicted_states", "--model", "own", "--split", "finance-normal")
     done = place.run("materialize", *selected, "--prompts", own)
     assert (done.code, place.calls) == (0, INSTANCES)
@@ -179,6 +179,8 @@ def test_another_prompt_set_is_another_question(place: Place, tmp_path: Path) ->
     assert "none is not there" in missing.complaint
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_budget_stops_keeps_and_says_how_to_go_on(place: Place) -> None:
     stopped = place.run("materialize", *STATES, "--split", "finance-normal", "--max-tokens", 6500)
     assert stopped.code == 1, stopped.err

@@ -39,6 +39,10 @@ def test_the_value_of_a_variable_named_like_a_secret_goes(secret, before, name):
     assert secret not in redact(f"{before} {secret}", {name: secret}).replace("[redacted]", "")
 
 
+def test_a_secret_behind_its_scheme_goes_with_it_and_is_named_once():
+    assert redact("no Bearer abcdefgh-123 here", {"A_KEY": "abcdefgh-123"}) == "no [redacted] here"
+
+
 def test_a_secret_that_contains_another_goes_whole():
     environ = {"A_KEY": "abcdefgh", "B_KEY": "abcdefgh-ijklmnop"}
     assert redact("it was abcdefgh-ijklmnop", environ) == "it was [redacted]"
