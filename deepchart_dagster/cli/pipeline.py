@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from deepchart_dagster.benchmark.model import Backend, Split
+from deepchart_dagster.cli.records import quick_records
 from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_backend_key, model_split_key
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKey, PartitionKind
@@ -161,7 +162,7 @@ def run_all(
 ) -> PipelineOutcome:
     """Run every group; a group that fails is kept as a failure and stops no other."""
     outcome = PipelineOutcome()
-    with keep_runners(), runs.open_records():
+    with keep_runners(), quick_records():
         for group in groups:
             result = runs.materialize(group.assets, group.partition)
             outcome.rows.extend((*result.rows, *result.in_error))

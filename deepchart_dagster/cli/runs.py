@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -206,35 +205,6 @@ class Runs:
                 remedy="Free space or give this user write permission, or choose another folder with --storage; "
                 "what is stored is kept.",
             ) from error
-
-    @contextmanager
-    def open_records(self) -> Iterator[None]:
-        """While it lasts, each of Dagster's SQLite files stays open once, and its commits do not wait for the disk.
-
-        Dagster opens and closes a file for every event; whoever closes it last has to write it out and wait, which is
-        half the time of a short run. A loss of power may cost the last events of the history, no result and no file.
-        """
-        from sqlalchemy import event
-        from sqlalchemy.engine import Engine
-
-        held: dict[str, sqlite3.Connection] = {}
-
-        def hold(connection: object, record: object) -> None:
-            if not isinstance(connection, sqlite3.Connection):
-                return
-            connection.execute("PRAGMA synchronous = NORMAL")
-            path = connection.execute("PRAGMA database_list").fetchone()[2]
-            if path and path not in held:
-                held[path] = sqlite3.connect(path, check_same_thread=False)
-                held[path].execute("PRAGMA schema_version")  # opens the file
-
-        event.listen(Engine, "connect", hold)
-        try:
-            yield
-        finally:
-            event.remove(Engine, "connect", hold)
-            for connection in held.values():
-                connection.close()
 
     @contextmanager
     def _apart_from_stdout(self) -> Iterator[None]:
