@@ -173,7 +173,7 @@ def test_a_document_of_another_version_is_replaced(tmp_path: Path, drawn: dict[s
     old.write_bytes(b"%PDF-1.4\nan older drawing\n%%EOF")
     store = DocumentStore(tmp_path / "storage")
     store.add(old, Domain.ECOSYSTEM, document_id="mini-deeptech-report")
-    build_mini(tmp_path / "storage")
+    build_mini(tmp_path / "storage", quick=True)
     assert store.pdf("mini-deeptech-report").read_bytes() == drawn["mini-deeptech-report"]
 
 

@@ -25,7 +25,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
         monkeypatch.setenv(f"DEEPCHART_{name}", str(value))
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))  # Runs sets its own: what it sets goes with the test
     settings = load_settings()
-    build_mini(settings.storage)
+    build_mini(settings.storage, quick=True)
     made = Runs(settings)
     made.sync_documents(FILINGS)
     for filing in FILINGS:
@@ -48,10 +48,10 @@ def test_a_document_and_its_contexts_say_what_they_are(runs: Runs) -> None:
     assert event
     assert event.asset_materialization
     said = {name: value.value for name, value in event.asset_materialization.metadata.items()}
-    assert said["pages_by_engine"] == {"text-layer": 19}
-    assert said["statements"] == {"balance_sheet": [10], "income_statement": [9], "cash_flow": [11]}
+    assert said["pages_by_engine"] == {"text-layer": 49}
+    assert said["statements"] == {"balance_sheet": [19], "income_statement": [18], "cash_flow": [20]}
     assert said["pages_compared_with_text_layer"] == 0
-    assert "19 pages" in str(said["summary"])
+    assert "49 pages" in str(said["summary"])
     assert last_check(runs, "ocr_contexts", "every_page_read").passed
 
     # Alone there is nothing to compare with: that is said and does not pass.
