@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from deepchart_dagster.scoring.grounding import GroundingStage
     from deepchart_dagster.scoring.judge_agreement import AgreementTables
     from deepchart_dagster.scoring.judge_study import JudgeStudyStage
+    from deepchart_dagster.scoring.reference_faults import ReferenceChecks
     from deepchart_dagster.scoring.references import ReferenceStage
     from deepchart_dagster.scoring.rubrics import RubricStage
     from deepchart_dagster.scoring.validation_subset import SubsetDrawing, SubsetStore, ValidationSubset
@@ -278,6 +279,11 @@ class Workbench:
         from deepchart_dagster.scoring.context_checks import ContextChecks
 
         return ContextChecks(store=self.artifacts, library=self.library, evidence=self.evidence)
+
+    def reference_checks(self) -> ReferenceChecks:
+        from deepchart_dagster.scoring.reference_faults import ReferenceChecks
+
+        return ReferenceChecks(store=self.artifacts, library=self.library, evidence=self.evidence)
 
     def references(self) -> ReferenceStage:
         from deepchart_dagster.scoring.references import ReferenceStage

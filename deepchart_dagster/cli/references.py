@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, group_options, workbench
 from deepchart_dagster.errors import NoWorkPossible
 
 
-@click.group(short_help="The reference charts on one page.")
+@click.group(short_help="What is scored against: charts on one page; faults.")
 @group_options
 def command() -> None:
     """What instances are scored against: source values, derived values, and the chart.
@@ -51,3 +52,26 @@ def sheet(out: Path | None, columns: int, storage: str | None, as_json: bool) ->
         {"sheet": str(path), "charts": [entry.query.uid for entry in charts], "chart_families": families},
         f"{len(charts)} reference charts of {len(families)} chart families: {path}",
     )
+
+
+@command.command("check")
+@click.option("--split", type=click.Choice([split.value for split in Split]), required=True)
+@click.option("--instance", "uid", help="This query only.")
+@common_options
+def check(split: str, uid: str | None, storage: str | None, as_json: bool) -> None:
+    """References that disagree with themselves or with their documents: two versions of one series, source values
+    that are repeated and differ, signs that were dropped. Nothing is changed.
+
+    \b
+    Example: deepchart references check --split finance-normal
+    """
+    with workbench(storage) as bench:
+        checks = bench.reference_checks().run(Split(split), uid)
+    told = [one for one in checks if one.faults or one.problem]
+    n_faulty = sum(bool(one.faults) for one in checks)
+    n_without = sum(one.without_context for one in checks)
+    summary = f"{n_faulty} of {len(checks)} references disagree with themselves or with their documents."
+    note = (
+        f" {n_without} had no context to be held against: deepchart materialize context_variants." if n_without else ""
+    )
+    emit(as_json, [one.as_json() for one in checks], "\n".join([*(one.as_text() for one in told), summary + note]))

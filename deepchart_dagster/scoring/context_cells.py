@@ -112,7 +112,7 @@ def _pipe_rows(lines: Sequence[str]) -> list[_Row]:
 
 
 def _of_table(rows: Sequence[_Row], table: int) -> Iterator[Cell]:
-    """A header below values begins anew; where no row is marked as one, rows without numbers but years are."""
+    """A header below values begins anew; where no row is marked as one, leading rows are that have no values."""
     marked = any(row.is_header for row in rows)
     headers: list[_Row] = []
     open_header = True
@@ -126,7 +126,12 @@ def _of_table(rows: Sequence[_Row], table: int) -> Iterator[Cell]:
 
 
 def _has_values(row: _Row) -> bool:
-    return any(_HAS_NUMBER.search(_YEAR.sub("", text)) for _, text in row.cells)
+    """Whether anything behind the label is a number and neither a year nor a date ("December 31, 2018")."""
+    return any(_HAS_NUMBER.search(_YEAR.sub("", text)) and not _is_date(text) for _, text in row.cells[1:])
+
+
+def _is_date(text: str) -> bool:
+    return _YEAR.search(text) is not None and _LETTER.search(text) is not None
 
 
 def _of_row(row: _Row, headers: Sequence[_Row], table: int) -> Iterator[Cell]:

@@ -59,6 +59,7 @@ def test_every_command_of_the_contract_is_there() -> None:
         "models list",
         "models sync",
         "prompt",
+        "references check",
         "references sheet",
         "report",
         "rubrics export",

@@ -121,8 +121,8 @@ def test_a_value_that_stands_anywhere_in_the_context_was_taken_from_another_row(
     assert [(one.value, one.kind) for one in found] == [(4711.0, "other_row"), (19.0, "unknown")]
 
 
-def test_two_megabytes_of_zeros_are_diagnosed_up_to_a_limit() -> None:
-    found = diagnose(plain([3.0, 7.0]), plain([0.0] * 1_000_000), [])
+def test_many_zeros_are_diagnosed_up_to_a_limit() -> None:
+    found = diagnose(plain([3.0, 7.0]), plain([0.0] * 100_000), [])
 
     assert len(found) == 2 + MAX_DIAGNOSED
 
