@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check, progress_log
+from assets.outcome import materialized, partition_checks, progress_log
 from deepchart_dagster.partitions import ModelBackend, model_backends
 from deepchart_dagster.stage_versions import CHART_VERSION, VISUAL_ACCURACY_VERSION
 from resources import (
@@ -35,7 +35,7 @@ class _Stage(Protocol):
     deps=["references"],
     kinds={"python", "html"},
     description="Charts drawn from the reference's data in Python, in HTML, or in the backend that the model chooses.",
-    check_specs=[no_errors_check("backend_charts", model_backends)],
+    check_specs=partition_checks("backend_charts", model_backends),
 )
 def backend_charts(
     context: dg.AssetExecutionContext,
@@ -54,7 +54,7 @@ def backend_charts(
     code_version=VISUAL_ACCURACY_VERSION,
     deps=["backend_charts", "rubrics"],
     description="ER and VAS of the study's charts, by the rules and rubrics of the main run.",
-    check_specs=[no_errors_check("backend_scores", model_backends)],
+    check_specs=partition_checks("backend_scores", model_backends),
 )
 def backend_scores(
     context: dg.AssetExecutionContext,

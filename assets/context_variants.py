@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check, progress_log
+from assets.outcome import materialized, partition_checks, progress_log
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
 from deepchart_dagster.stage_versions import CONTEXT_VARIANT_VERSION
@@ -17,7 +17,7 @@ from resources import BenchmarkResource, StorageResource, open_workbench
     deps=["benchmark_queries", dg.AssetDep("ocr_contexts", partition_mapping=dg.AllPartitionMapping())],
     kinds={"markdown"},
     description="Context files or image chunks of every instance of a split, with the document each comes from.",
-    check_specs=[no_errors_check("context_variants", splits)],
+    check_specs=partition_checks("context_variants", splits),
 )
 def context_variants(
     context: dg.AssetExecutionContext, storage: StorageResource, benchmark: BenchmarkResource

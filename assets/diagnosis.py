@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.model_split import materialized_model_split
-from assets.outcome import no_errors_check
+from assets.outcome import partition_checks
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import DIAGNOSIS_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
@@ -15,7 +15,7 @@ from resources import BenchmarkResource, ModelsResource, StorageResource, open_w
     code_version=DIAGNOSIS_VERSION,
     deps=["predicted_states", "references", "context_variants"],
     description="Every unmatched value with its class: scale, sign, year shift, other row, missing statistics …",
-    check_specs=[no_errors_check("diagnosis", model_splits)],
+    check_specs=partition_checks("diagnosis", model_splits),
 )
 def diagnosis(
     context: dg.AssetExecutionContext, storage: StorageResource, benchmark: BenchmarkResource, models: ModelsResource

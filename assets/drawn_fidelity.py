@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.model_split import materialized_model_split
-from assets.outcome import no_errors_check
+from assets.outcome import partition_checks
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import DRAWN_FIDELITY_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
@@ -18,7 +18,7 @@ IN_RANGE = "in_range"
     deps=["rendered_charts", "predicted_states", "references"],
     description="What the chart draws against the predicted derived data, and against the reference chart.",
     check_specs=[
-        no_errors_check("drawn_fidelity", model_splits),
+        *partition_checks("drawn_fidelity", model_splits),
         dg.AssetCheckSpec(
             IN_RANGE, asset="drawn_fidelity", partitions_def=model_splits, description="Every F1 lies in 0…1."
         ),

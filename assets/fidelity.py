@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.model_split import materialized_model_split
-from assets.outcome import no_errors_check
+from assets.outcome import partition_checks
 from deepchart_dagster.benchmark.state import Side
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import FIDELITY_VERSION
@@ -21,7 +21,7 @@ def _fidelity_asset(name: str, side: Side, description: str) -> dg.AssetsDefinit
         deps=["predicted_states", "references"],
         description=description,
         check_specs=[
-            no_errors_check(name, model_splits),
+            *partition_checks(name, model_splits),
             dg.AssetCheckSpec(IN_RANGE, asset=name, partitions_def=model_splits, description="Every F1 lies in 0…1."),
         ],
     )

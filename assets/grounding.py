@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.model_split import materialized_model_split
-from assets.outcome import no_errors_check
+from assets.outcome import partition_checks
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import GROUNDING_VERSION
 from resources import BenchmarkResource, ModelsResource, StorageResource, open_workbench
@@ -18,7 +18,7 @@ IN_RANGE = "in_range"
     deps=["predicted_states", "context_variants"],
     description="Predicted source values in the given context, each with file, line or page and what made it match.",
     check_specs=[
-        no_errors_check("grounding", model_splits),
+        *partition_checks("grounding", model_splits),
         dg.AssetCheckSpec(
             IN_RANGE, asset="grounding", partitions_def=model_splits, description="Every share lies in 0…1."
         ),

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check, progress_log
+from assets.outcome import materialized, partition_checks, progress_log
 from deepchart_dagster.partitions import judges
 from deepchart_dagster.stage_versions import JUDGE_STUDY_VERSION
 from resources import BenchmarkResource, JudgeResource, StorageResource, open_workbench
@@ -29,7 +29,7 @@ def validation_subset(
     code_version=JUDGE_STUDY_VERSION,
     deps=["validation_subset"],
     description="One judge's answers to the questions about the validation subset's charts.",
-    check_specs=[no_errors_check("judge_verdicts", judges)],
+    check_specs=partition_checks("judge_verdicts", judges),
 )
 def judge_verdicts(
     context: dg.AssetExecutionContext, storage: StorageResource, benchmark: BenchmarkResource, judge: JudgeResource

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check
+from assets.outcome import materialized, partition_checks
 from deepchart_dagster.partitions import documents
 from deepchart_dagster.stage_versions import OCR_CONTEXT_VERSION
 from resources import OcrEngineResource, StorageResource, open_workbench
@@ -26,7 +26,7 @@ _LISTED = 20
     kinds={"markdown"},
     description="One document read into markdown with HTML tables; every page accounted for.",
     check_specs=[
-        no_errors_check("ocr_contexts", documents),
+        *partition_checks("ocr_contexts", documents),
         dg.AssetCheckSpec(
             PAGES_READ,
             asset="ocr_contexts",

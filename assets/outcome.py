@@ -15,17 +15,29 @@ if TYPE_CHECKING:
     from deepchart_dagster.artifacts.steps import InstanceProblem, StepSummary
 
 NO_ERRORS = "no_errors"
+FRESH = "fresh"
 _LISTED = 20
 
 
-def no_errors_check(asset: str, partitions_def: dg.PartitionsDefinition[str]) -> dg.AssetCheckSpec:
-    """The check that names instances in error. Non-blocking: downstream goes on for the other instances."""
-    return dg.AssetCheckSpec(
-        NO_ERRORS,
-        asset=asset,
-        partitions_def=partitions_def,
-        description="No instance of this partition is in error (ours, not the model's); the next run retries them.",
-    )
+def partition_checks(asset: str, partitions_def: dg.PartitionsDefinition[str]) -> list[dg.AssetCheckSpec]:
+    """The checks of every partitioned asset. Non-blocking: downstream goes on for the other instances.
+
+    ``fresh`` is kept current by the sensor ``staleness`` (assets.sensors): inputs change without a run.
+    """
+    return [
+        dg.AssetCheckSpec(
+            NO_ERRORS,
+            asset=asset,
+            partitions_def=partitions_def,
+            description="No instance of this partition is in error (ours, not the model's); the next run retries them.",
+        ),
+        dg.AssetCheckSpec(
+            FRESH,
+            asset=asset,
+            partitions_def=partitions_def,
+            description="A run would compute nothing: keys and files are as they would be now, and so is what is read.",
+        ),
+    ]
 
 
 def materialized(
@@ -60,7 +72,7 @@ def materialized(
             **(metadata or {}),
         },
         data_version=dg.DataVersion(summary.data_version),
-        check_results=[_no_errors(summary), *checks],
+        check_results=[_no_errors(summary), _fresh(summary), *checks],
     )
 
 
@@ -103,6 +115,17 @@ def _no_errors(summary: StepSummary) -> dg.AssetCheckResult:
             "n_error": summary.n_error,
             **({"errors": dg.MetadataValue.md(_as_list(summary.errors))} if summary.errors else {}),
         },
+    )
+
+
+def _fresh(summary: StepSummary) -> dg.AssetCheckResult:
+    """As a step leaves it: what is in error is to be made again, everything else was made or reused just now."""
+    return dg.AssetCheckResult(
+        check_name=FRESH,
+        passed=summary.n_error == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="" if not summary.n_error else f"partial: {summary.n_error} of {summary.n_total} are in error",
+        metadata={"n_total": summary.n_total, "n_done": summary.n_total - summary.n_error},
     )
 
 

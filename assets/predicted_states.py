@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.model_split import materialized_model_split
-from assets.outcome import no_errors_check
+from assets.outcome import partition_checks
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import STATE_VERSION
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
@@ -16,7 +16,7 @@ from resources import BenchmarkResource, ModelsResource, SandboxResource, Storag
     deps=["context_variants"],
     kinds={"python"},
     description="Stage 1: the model reads context and intent and answers with a program; its JSON is J.",
-    check_specs=[no_errors_check("predicted_states", model_splits)],
+    check_specs=partition_checks("predicted_states", model_splits),
 )
 def predicted_states(
     context: dg.AssetExecutionContext,

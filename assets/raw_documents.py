@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check
+from assets.outcome import materialized, partition_checks
 from deepchart_dagster.partitions import documents
 from deepchart_dagster.stage_versions import RAW_DOCUMENT_VERSION
 from resources import StorageResource, open_workbench
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     code_version=RAW_DOCUMENT_VERSION,
     kinds={"pdf"},
     description="One registered PDF: its bytes checked against the hash it came in with, its pages counted.",
-    check_specs=[no_errors_check("raw_documents", documents)],
+    check_specs=partition_checks("raw_documents", documents),
 )
 def raw_documents(context: dg.AssetExecutionContext, storage: StorageResource) -> dg.MaterializeResult:
     with open_workbench(storage) as bench:

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check, progress_log
+from assets.outcome import materialized, partition_checks, progress_log
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
 from deepchart_dagster.stage_versions import REFERENCE_VERSION
@@ -19,7 +19,7 @@ COMPLETE = "references_complete"
     kinds={"python"},
     description="Reference data and chart of every query: copied from the benchmark, or made by its programs.",
     check_specs=[
-        no_errors_check("references", splits),
+        *partition_checks("references", splits),
         dg.AssetCheckSpec(
             COMPLETE,
             asset="references",

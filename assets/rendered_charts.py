@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.model_split import materialized_model_split
-from assets.outcome import no_errors_check
+from assets.outcome import partition_checks
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import CHART_VERSION
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
@@ -16,7 +16,7 @@ from resources import BenchmarkResource, ModelsResource, SandboxResource, Storag
     deps=["predicted_states"],
     kinds={"python"},
     description="Stage 2: the model gets J and the intent, never the context; its program draws the chart.",
-    check_specs=[no_errors_check("rendered_charts", model_splits)],
+    check_specs=partition_checks("rendered_charts", model_splits),
 )
 def rendered_charts(
     context: dg.AssetExecutionContext,

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, no_errors_check, progress_log
+from assets.outcome import materialized, partition_checks, progress_log
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
 from deepchart_dagster.stage_versions import RUBRIC_VERSION
@@ -16,7 +16,7 @@ from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageR
     deps=["references"],
     kinds={"json"},
     description="Rubric of every query of a split: three aspects, each question answered Yes by the reference chart.",
-    check_specs=[no_errors_check("rubrics", splits)],
+    check_specs=partition_checks("rubrics", splits),
 )
 def rubrics(
     context: dg.AssetExecutionContext,

@@ -3,7 +3,7 @@
 import dagster as dg
 
 from assets.model_split import materialized_model_split
-from assets.outcome import no_errors_check
+from assets.outcome import partition_checks
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import VISUAL_ACCURACY_VERSION
 from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageResource, open_workbench
@@ -18,7 +18,7 @@ IN_RANGE = "vas_in_range"
     deps=["rendered_charts", "rubrics"],
     description="One question and one chart a call; unclear answers count 0, calls that did not happen are errors.",
     check_specs=[
-        no_errors_check("visual_accuracy", model_splits),
+        *partition_checks("visual_accuracy", model_splits),
         dg.AssetCheckSpec(
             IN_RANGE, asset="visual_accuracy", partitions_def=model_splits, description="Every VAS lies in 0…1."
         ),

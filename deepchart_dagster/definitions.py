@@ -21,8 +21,8 @@ from assets.diagnosis import diagnosis  # noqa: E402
 from assets.drawn_fidelity import drawn_fidelity  # noqa: E402
 from assets.execution_rate import execution_rate  # noqa: E402
 from assets.fidelity import derived_fidelity, source_fidelity  # noqa: E402
-from assets.judge_study import judge_agreement, judge_verdicts, validation_subset  # noqa: E402
 from assets.grounding import grounding  # noqa: E402
+from assets.judge_study import judge_agreement, judge_verdicts, validation_subset  # noqa: E402
 from assets.metrics import metrics  # noqa: E402
 from assets.ocr_contexts import ocr_contexts  # noqa: E402
 from assets.predicted_states import predicted_states  # noqa: E402
@@ -32,6 +32,7 @@ from assets.rendered_charts import rendered_charts  # noqa: E402
 from assets.report import report  # noqa: E402
 from assets.rubrics import rubrics  # noqa: E402
 from assets.sensors import documents_inbox, partitions_in_line  # noqa: E402
+from assets.staleness import refreshing, staleness  # noqa: E402
 from assets.visual_accuracy import visual_accuracy  # noqa: E402
 from resources import (  # noqa: E402
     BenchmarkResource,
@@ -115,7 +116,7 @@ defs = dg.Definitions(
     ],
     asset_checks=[context_checks],
     jobs=JOBS,
-    sensors=[partitions_in_line, documents_inbox],
+    sensors=[partitions_in_line, documents_inbox, staleness, refreshing(JOBS)],
     resources={
         "storage": StorageResource(),
         "benchmark": BenchmarkResource(),

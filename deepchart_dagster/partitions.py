@@ -9,11 +9,14 @@ second, and a split holds up to 290 instances.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import dagster as dg
 
 from deepchart_dagster.benchmark.model import Backend, Split
+
+if TYPE_CHECKING:
+    from deepchart_dagster.lineage.graph import PartitionKey
 
 MODELS_NAME = "models"
 DOCUMENTS_NAME = "documents"
@@ -56,6 +59,18 @@ class ModelBackend:
     def of(cls, context: dg.AssetExecutionContext) -> ModelBackend:
         dimensions = cast(dg.MultiPartitionKey, context.partition_key).keys_by_dimension
         return cls(model=dimensions["model"], backend=Backend(dimensions["backend"]))
+
+
+def dagster_partition(key: PartitionKey) -> str:
+    """The key of a partition as Dagster writes it: of two dimensions the values in the order of their names."""
+    if key.model is None:
+        return "".join(key.parts)
+    dimensions = {"model": key.model}
+    if key.split is not None:
+        dimensions["split"] = key.split.value
+    if key.backend is not None:
+        dimensions["backend"] = key.backend.value
+    return cast(str, dg.MultiPartitionKey(dimensions))
 
 
 def sync_partitions(instance: dg.DagsterInstance, name: str, wanted: list[str]) -> PartitionChange:

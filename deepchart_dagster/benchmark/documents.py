@@ -11,6 +11,7 @@ that changes meanwhile is refused. Nothing is kept of a file that is refused.
 from __future__ import annotations
 
 import re
+import shutil
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from deepchart_dagster.artifacts.files import (
     new_folder,
     remove_leftovers,
     storage_errors,
+    temporary_name,
     unreadable,
     write_json,
 )
@@ -177,6 +179,16 @@ class DocumentStore:
         """The document with what is given in place of what was known of it. Raises UsageError for an unknown id."""
         with self._writing():
             return self._update(self.get(document_id), given)
+
+    def remove(self, document_id: str) -> Document:
+        """Forget a document and delete its copy of the PDF; what was read of it stays. Raises UsageError for an
+        unknown id, StorageError where it cannot be deleted."""
+        with self._writing():
+            document = self.get(document_id)
+            doomed = self.folder / temporary_name()
+            (self.folder / document.id).rename(doomed)  # at once: half a document is none
+            shutil.rmtree(doomed)
+        return document
 
     def get(self, document_id: str) -> Document:
         """Raises UsageError for an id that is not registered, DamagedFile for a record that cannot be read."""

@@ -161,6 +161,27 @@ def _stale(before: Document, after: Document) -> list[str]:
     return stale
 
 
+@command.command("remove")
+@click.argument("document_id", metavar="ID")
+@common_options
+def remove(document_id: str, storage: str | None, as_json: bool) -> None:
+    """Forget a document and delete its copy of the PDF. What was read of it and made from that is kept: `deepchart
+    status` shows it as orphaned or stale, `deepchart prune` deletes what is orphaned. To replace a PDF, remove its
+    document and add the new one under the same id.
+
+    \b
+    Example: deepchart documents remove 10k_apple_2022
+    """
+    with workbench(storage) as bench:
+        document = bench.documents.remove(document_id)
+        _sync(bench.settings, [each.id for each in bench.documents.list()])
+        readers = [query.uid for query in bench.library.queries() if document.id in query.document_ids]
+    text = f"{document.id} is removed; what was read of it is kept until `deepchart prune`."
+    if readers:
+        text += f"\n{len(readers)} queries read it and cannot be made again without it: {', '.join(readers[:5])}"
+    emit(as_json, {"removed": document.model_dump(mode="json"), "read_by": readers}, text)
+
+
 @command.command("inbox")
 @common_options
 def inbox(storage: str | None, as_json: bool) -> None:

@@ -283,8 +283,6 @@ def _untouched(cell: Cell) -> Materialized:
 
 
 def dagster_key(key: PartitionKey) -> str:
-    if key.model and key.backend:
-        return model_backend_key(key.model, key.backend.value)
-    if key.model and key.split:
-        return model_split_key(key.model, key.split.value)
-    return key.document or key.judge or (key.split.value if key.split else "")
+    from deepchart_dagster.partitions import dagster_partition
+
+    return dagster_partition(key)

@@ -15,8 +15,9 @@ from deepchart_dagster.llm.in_flight import calls_in_flight
 @click.command("status", short_help="What is fresh, stale, missing, failed.")
 @click.option("--model", "models", multiple=True, help="Only these models; default: all that were ever run.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
+@click.option("--anew", is_flag=True, help="Read every result again, also where nothing seems to have changed.")
 @common_options
-def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | None, as_json: bool) -> None:
+def command(models: tuple[str, ...], splits: tuple[str, ...], anew: bool, storage: str | None, as_json: bool) -> None:
     """Model × split × stage: fresh, stale, missing, partial, failed, orphaned, error counts, age of the newest result,
     and model calls in flight, of which the oldest is named. Reads files only.
 
@@ -25,7 +26,7 @@ def command(models: tuple[str, ...], splits: tuple[str, ...], storage: str | Non
     """
     with workbench(storage) as bench:
         slugs = [bench.model(slug).slug for slug in models] or list(bench.models)
-        cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split))
+        cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split), anew=anew)
     untouched = [] if models else _untouched(cells)
     text = _table([cell for cell in cells if cell.key.model not in untouched])
     if untouched:

@@ -16,8 +16,7 @@ from urllib.parse import unquote
 
 from deepchart_dagster.artifacts.files import path_segment, storage_errors
 from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import Backend, Split
-from deepchart_dagster.generation.asking import asked_instances
+from deepchart_dagster.benchmark.model import Backend, Instance, Split
 from deepchart_dagster.lineage.graph import NODES, AssetNode, PartitionKey, PartitionKind
 from deepchart_dagster.metrics.rows import partition_file
 from deepchart_dagster.workbench import Workbench
@@ -67,7 +66,7 @@ class _Belonging:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self.library = Library(bench.settings.storage)
-        self._of_split: dict[Split, frozenset[str]] = {}
+        self._instances: dict[Split, list[Instance]] = {}
 
     @cached_property
     def queries(self) -> frozenset[str]:
@@ -78,12 +77,19 @@ class _Belonging:
         return frozenset(record.parent.name for record in self._bench.documents.records())
 
     def of_split(self, split: Split) -> frozenset[str]:
-        if split not in self._of_split:
-            self._of_split[split] = frozenset(one.uid for one in self.library.instances(split))
-        return self._of_split[split]
+        return frozenset(one.uid for one in self._instances_of(split))
 
     def of_model(self, split: Split, model: str) -> frozenset[str]:
-        return frozenset(one.uid for one in asked_instances(self.library, split, self._bench.models[model]))
+        """As generation.asking.asked_instances has them, each split read once for all models."""
+        spec = self._bench.models[model]
+        if not spec.speaks(split.modality):
+            return frozenset()
+        return frozenset(one.uid for one in self._instances_of(split) if spec.knows(one.query.benchmark))
+
+    def _instances_of(self, split: Split) -> list[Instance]:
+        if split not in self._instances:
+            self._instances[split] = self.library.instances(split)
+        return self._instances[split]
 
 
 def _partitions(bench: Workbench, asset: AssetNode, belonging: _Belonging) -> Iterator[Orphan]:

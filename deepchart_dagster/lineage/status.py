@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from deepchart_dagster.benchmark.model import TEXT_SETTINGS, Backend, Split
 from deepchart_dagster.lineage.graph import NODES, AssetNode, PartitionKey, PartitionKind, node, partition_keys
-from deepchart_dagster.lineage.looks import Look, State, look
+from deepchart_dagster.lineage.looks import Look, State
 from deepchart_dagster.lineage.orphans import orphaned_partitions
+from deepchart_dagster.lineage.seen import Seen
 from deepchart_dagster.workbench import Workbench
 
 __all__ = ["Cell", "State", "behind", "read_status"]
@@ -74,23 +75,27 @@ def read_status(
     backends: Iterable[Backend] | None = None,
     judges: Collection[str] | None = None,
     assets: Iterable[AssetNode] = NODES,
+    anew: bool = False,
 ) -> list[Cell]:
     """Cells in the order of the pipeline, then of partitions. Reads files only; starts nothing.
 
     ``backends`` and ``judges`` are those of the two studies to look at; None: what was begun, since nobody has to run
     them.
+    ``anew``: nothing is taken from the last look (lineage.seen).
     """
     models, splits, assets = list(models), list(splits), list(assets)
     begun = _begun_study(bench, assets)
     wanted = None if backends is None else set(backends)
     upstream = _Upstream()
+    seen = Seen(bench, anew=anew)
     for asset in assets:
         for key in partition_keys(bench, asset, models, splits):
             if key.judge and (key.parts not in begun if judges is None else key.judge not in judges):
                 continue
             if key.backend and (key.parts not in begun if wanted is None else key.backend not in wanted):
                 continue
-            upstream.add(look(bench, key))
+            upstream.add(seen.look(key))
+    seen.save()
     orphaned = [
         Cell(orphan.key, State.ORPHANED, because=(orphan.reason,)) for orphan in orphaned_partitions(bench, assets)
     ]

@@ -42,7 +42,8 @@ def _run(storage: Path, **outcomes: Callable[[], Outcome]) -> StepSummary:
 def test_no_errors_fails_for_an_error_and_names_it(tmp_path: Path) -> None:
     result = materialized(_run(tmp_path, a=_f1(1.0), b=_crashed, c=_missing), means=["f1"])
     assert result.check_results is not None
-    (check,) = result.check_results
+    check, fresh = result.check_results
+    assert (fresh.check_name, fresh.passed, fresh.description) == ("fresh", False, "partial: 1 of 3 are in error")
     assert (check.check_name, check.passed, check.description) == ("no_errors", False, "1 of 3 instances are in error")
     assert "`c` MissingInputError: c.md is not there. Put it there." in str(check.metadata["errors"].value)
     assert result.metadata is not None
@@ -53,7 +54,7 @@ def test_no_errors_fails_for_an_error_and_names_it(tmp_path: Path) -> None:
 
 def test_no_errors_passes_for_failures(tmp_path: Path) -> None:
     result = materialized(_run(tmp_path, a=_f1(1.0), b=_crashed))
-    assert [check.passed for check in result.check_results or []] == [True]
+    assert [check.passed for check in result.check_results or []] == [True, True]
 
 
 def test_a_step_fails_only_where_nothing_could_be_done(tmp_path: Path) -> None:

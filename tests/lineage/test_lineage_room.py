@@ -21,6 +21,7 @@ from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.main import cli
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, node
+from deepchart_dagster.lineage.looks import Look, look
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.lineage.trace import hops, value_places
 from deepchart_dagster.lineage.verify import verify
@@ -257,6 +258,32 @@ def test_verify_names_what_cannot_be_read_and_goes_on(bench: Workbench) -> None:
     }
     assert found[first] == "cannot be read: Is a directory"
     assert found[other.with_name("source.pdf")] == "differs from what was recorded"
+
+
+def test_what_has_not_changed_is_not_read_again(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = _cells(bench)
+    read: list[str] = []
+
+    def counted(bench: Workbench, key: PartitionKey) -> Look:
+        read.append(key.asset)
+        return look(bench, key)
+
+    monkeypatch.setattr("deepchart_dagster.lineage.seen.look", counted)
+    assert _cells(bench) == first
+    assert read == []
+    read_status(bench, models=[MODEL], splits=[SPLIT], anew=True)
+    assert {"raw_documents", "context_variants", "predicted_states"} <= set(read)
+    read.clear()
+    state = next((bench.settings.storage / "predicted_states" / SPLIT.value / MODEL).glob("*/state.json"))
+    state.unlink()
+    changed = _cells(bench)
+    uid = state.parent.name.replace("~", "/")
+    reason = f"1 of 2 instances have other inputs now (output files are missing), first {uid}"
+    assert changed["predicted_states"].because == (reason,)
+    assert "ocr_contexts" not in read, "what a document's partition reads is as it was"
+    seen = bench.settings.storage / "lineage" / "seen.json"
+    seen.write_text("{")
+    assert _cells(bench) == changed
 
 
 def test_a_manifest_that_no_split_has_is_passed_over(bench: Workbench) -> None:

@@ -1,0 +1,274 @@
+"""Each kind of input changed once: exactly which instances become stale at every stage, and what a refresh makes again.
+
+Stages run in this process on two queries. ``own`` are instances whose key is another one; ``through`` those that read
+from one that is to be made again. A refresh makes ``own`` again and, of ``through``, what came out differently.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from deepchart_dagster.artifacts.steps import StepSummary
+from deepchart_dagster.benchmark.documents import DocumentFacts
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.lineage.graph import NODES
+from deepchart_dagster.lineage.status import State, read_status
+from deepchart_dagster.settings import load_settings
+from deepchart_dagster.workbench import Workbench
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+SPLIT = Split.ACADEMIC_NORMAL
+R, G = "mini/academic-barley-roots", "mini/academic-lichen-growth"
+BARLEY, LICHEN = "mini-barley-paper", "mini-lichen-paper"
+BOTH = {R, G}
+ROOT = Path(__file__).parents[2]
+PROMPTS = ROOT / "deepchart_dagster" / "generation" / "prompt_files"
+
+OCR, RAW, CONTEXTS, REFERENCES, RUBRICS = "ocr_contexts", "raw_documents", "context_variants", "references", "rubrics"
+STATES, CHARTS, EXECUTED, VISUAL = "predicted_states", "rendered_charts", "execution_rate", "visual_accuracy"
+FIDELITY = ("source_fidelity", "derived_fidelity")
+AFTER_CHARTS = (EXECUTED, VISUAL)
+AFTER_STATES = (CHARTS, *FIDELITY, *AFTER_CHARTS)
+Uids = Mapping[str, set[str]]
+
+
+def of(uids: set[str], *assets: str) -> Uids:
+    return dict.fromkeys(assets, uids)
+
+
+@dataclass(frozen=True)
+class Change:
+    """``settings`` on top of the usual; ``patches``: module attribute -> value; ``to``: done to the storage."""
+
+    own: Uids = field(default_factory=dict)
+    through: Uids = field(default_factory=dict)
+    also_made: Uids = field(default_factory=dict)
+    settings: Callable[[Path], Mapping[str, Any]] = lambda _: {}
+    patches: Mapping[str, Any] = field(default_factory=dict)
+    to: Callable[[Path], None] = lambda _: None
+
+
+def edited(file: str, old: str, new: str, setting: str) -> Callable[[Path], Mapping[str, Any]]:
+    def settings(folder: Path) -> Mapping[str, Any]:
+        text = (ROOT / file).read_text()
+        assert old in text
+        (folder / file).write_text(text.replace(old, new))
+        return {setting: folder / file}
+
+    return settings
+
+
+def prompt(name: str) -> Callable[[Path], Mapping[str, Any]]:
+    def settings(folder: Path) -> Mapping[str, Any]:
+        prompts = folder / "prompts"
+        prompts.mkdir()
+        (prompts / f"{name}.yaml").write_text((PROMPTS / f"{name}.yaml").read_text() + "\n# another version\n")
+        return {"prompts": prompts}
+
+    return settings
+
+
+def other_pdf(storage: Path) -> None:
+    with Workbench(load_settings(storage=storage)) as bench:
+        document = bench.documents.get(BARLEY)
+        pdf = storage.parent / "other.pdf"
+        pdf.write_bytes(bench.documents.pdf(BARLEY).read_bytes() + b"\n% another file\n")
+        bench.documents.remove(BARLEY)
+        bench.documents.add(pdf, document.domain, document_id=BARLEY, title=document.title)
+
+
+def other_title(storage: Path) -> None:
+    with Workbench(load_settings(storage=storage)) as bench:
+        bench.documents.change(BARLEY, DocumentFacts(title="Another title"))
+
+
+def lost_chart(storage: Path) -> None:
+    (storage / CHARTS / SPLIT.value / "oracle" / R.replace("/", "~") / "chart.png").unlink()
+
+
+def judges(old: str, new: str) -> Callable[[Path], Mapping[str, Any]]:
+    return edited("judges.yaml", old, new, "judges_file")
+
+
+def models(old: str, new: str) -> Callable[[Path], Mapping[str, Any]]:
+    return edited("models.yaml", old, new, "models_file")
+
+
+ORACLE = "litellm_model: scripted/oracle\n"
+JUDGE = "litellm_model: scripted/judge\n"
+LIBRARIES = {"python": "3.11", "matplotlib": "another"}
+
+CHANGES: dict[str, Change] = {
+    "nothing": Change(),
+    "bytes of a PDF": Change(
+        own={RAW: {BARLEY}, OCR: {BARLEY}}, through=of({R}, CONTEXTS, STATES, *AFTER_STATES), to=other_pdf
+    ),
+    "title of a document": Change(
+        own={RAW: {BARLEY}, CONTEXTS: {R}},
+        through={OCR: {BARLEY}, **of({R}, STATES, *AFTER_STATES)},
+        also_made=of({R}, STATES),
+        to=other_title,
+    ),
+    "engine": Change(
+        own={OCR: {BARLEY, LICHEN}},
+        through=of(BOTH, CONTEXTS, STATES, *AFTER_STATES),
+        settings=lambda _: {"ocr_engine": "text-layer"},
+    ),
+    "layout rules": Change(
+        own={OCR: {BARLEY, LICHEN}},
+        through=of(BOTH, CONTEXTS, STATES, *AFTER_STATES),
+        patches={"deepchart_dagster.contexts.ocr.LAYOUT_VERSION": 999},
+    ),
+    "variant rules": Change(
+        own=of(BOTH, CONTEXTS),
+        through=of(BOTH, STATES, *AFTER_STATES),
+        patches={"deepchart_dagster.contexts.variants.CONTEXT_VARIANT_VERSION": "another"},
+    ),
+    "code of references": Change(
+        own=of(BOTH, REFERENCES),
+        through=of(BOTH, RUBRICS, *FIDELITY, VISUAL),
+        patches={"deepchart_dagster.scoring.references.REFERENCE_VERSION": "another"},
+    ),
+    "prompt of stage 1": Change(own=of(BOTH, STATES), through=of(BOTH, *AFTER_STATES), settings=prompt("stage1")),
+    "prompt of stage 2": Change(own=of(BOTH, CHARTS), through=of(BOTH, *AFTER_CHARTS), settings=prompt("stage2")),
+    "prompt of the rubrics": Change(
+        own=of(BOTH, RUBRICS), through=of(BOTH, VISUAL), settings=prompt("rubric_instruction_compliance")
+    ),
+    "prompt of the judge": Change(own=of(BOTH, RUBRICS, VISUAL), settings=prompt("judge")),
+    "model parameter": Change(
+        own=of(BOTH, STATES, CHARTS),
+        through=of(BOTH, *FIDELITY, *AFTER_CHARTS),
+        settings=models(ORACLE, f"{ORACLE}    parameters: {{temperature: 0.5}}\n"),
+    ),
+    "code of stage 1": Change(
+        own=of(BOTH, STATES),
+        through=of(BOTH, *AFTER_STATES),
+        patches={"deepchart_dagster.generation.states.STATE_VERSION": 999},
+    ),
+    "code of stage 2": Change(
+        own=of(BOTH, CHARTS),
+        through=of(BOTH, *AFTER_CHARTS),
+        patches={"deepchart_dagster.generation.charts.CHART_VERSION": 999},
+    ),
+    "scorer": Change(
+        own=of(BOTH, *FIDELITY), patches={"deepchart_dagster.scoring.fidelity.FIDELITY_VERSION": "another"}
+    ),
+    "code of ER": Change(
+        own=of(BOTH, EXECUTED), patches={"deepchart_dagster.scoring.execution.EXECUTION_VERSION": "another"}
+    ),
+    "code of rubrics": Change(
+        own=of(BOTH, RUBRICS),
+        through=of(BOTH, VISUAL),
+        patches={"deepchart_dagster.scoring.rubrics.RUBRIC_VERSION": "another"},
+    ),
+    "code of VAS": Change(
+        own=of(BOTH, VISUAL), patches={"deepchart_dagster.scoring.visual.VISUAL_ACCURACY_VERSION": "another"}
+    ),
+    "parameter of the judge, who checks the rubrics too": Change(
+        own=of(BOTH, RUBRICS, VISUAL), settings=judges(JUDGE, f"{JUDGE}    parameters: {{temperature: 0.5}}\n")
+    ),
+    "another judge for one run": Change(
+        own=of(BOTH, VISUAL),
+        settings=lambda folder: {
+            **judges("\n  scripted-writer:", f"\n  second-judge:\n    {JUDGE}\n  scripted-writer:")(folder),
+            "judge": "second-judge",
+        },
+    ),
+    "a library that programs use": Change(
+        own=of(BOTH, REFERENCES, STATES, CHARTS),
+        through=of(BOTH, RUBRICS, *FIDELITY, *AFTER_CHARTS),
+        patches={"deepchart_dagster.execution.runner.library_versions": lambda: LIBRARIES},
+    ),
+    "time that a program may take": Change(
+        own=of(BOTH, STATES), through=of(BOTH, *AFTER_STATES), settings=lambda _: {"stage1_timeout_s": 59.0}
+    ),
+    "a lost output": Change(own=of({R}, CHARTS), through=of({R}, *AFTER_CHARTS), to=lost_chart),
+    # What changes no output is in no key.
+    "price": Change(settings=models("prices: {input_per_million: 0,", "prices: {input_per_million: 7,")),
+    "concurrency": Change(settings=models("concurrency: 16", "concurrency: 2")),
+    "time-out of calls, streaming": Change(settings=models(ORACLE, f"{ORACLE}    timeout_s: 7\n    stream: true\n")),
+    "workers, attempts, budget": Change(
+        settings=lambda _: {"workers": 1, "call_attempts": 2, "max_cost": 5.0, "max_tokens": 10**9}
+    ),
+    "sandbox tier": Change(settings=lambda _: {"sandbox": "trusted", "fork_servers_mb": 0}),
+    "limits on reading a page": Change(settings=lambda _: {"page_timeout_s": 60.0, "pages_per_child": 3}),
+}
+
+
+def _made(bench: Workbench) -> dict[str, set[str]]:
+    """Every stage run in the order of the pipeline; what each computed."""
+    oracle = bench.model("oracle")
+    summaries: list[StepSummary] = []
+    for document in bench.documents.list():
+        summaries += [bench.raw_documents().run(document.id), bench.ocr_contexts().run(document.id)]
+    summaries += [stage.run(SPLIT) for stage in (bench.context_variants(), bench.references(), bench.rubrics())]
+    for stage in (
+        bench.predicted_states(),
+        bench.rendered_charts(),
+        bench.fidelity("src"),
+        bench.fidelity("der"),
+        bench.execution_rate(),
+        bench.visual_accuracy(),
+    ):
+        summaries.append(stage.run(SPLIT, oracle))
+    computed: dict[str, set[str]] = {}
+    for summary in summaries:
+        assert not summary.n_error, summary.errors
+        computed.setdefault(summary.asset, set()).update(summary.computed_uids)
+    return {asset: uids for asset, uids in computed.items() if uids}
+
+
+def _stale(bench: Workbench) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """By their own keys, and through what they read."""
+    own: dict[str, set[str]] = {}
+    through: dict[str, set[str]] = {}
+    for cell in read_status(bench, models=["oracle"], splits=[SPLIT], assets=_NODES, anew=True):
+        assert cell.state in (State.FRESH, State.STALE), cell
+        assert (cell.state is State.FRESH) == (not cell.behind), cell
+        if len(cell.behind) > cell.n_behind:
+            assert not own.get(cell.key.asset, set()) & cell.behind
+            own.setdefault(cell.key.asset, set()).update(cell.behind)
+        else:
+            through.setdefault(cell.key.asset, set()).update(cell.behind)
+    return own, {asset: uids for asset, uids in through.items() if uids}
+
+
+@pytest.fixture(scope="module")
+def whole(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every stage of the oracle on both queries."""
+    storage = tmp_path_factory.mktemp("matrix") / "storage"
+    shutil.copytree(made, storage)
+    with Workbench(load_settings(storage=storage)) as bench:
+        computed = _made(bench)
+        assert set(computed) == {RUBRICS, CHARTS, "derived_fidelity", *AFTER_CHARTS}, "the rest was there"
+        assert _made(bench) == {}
+    return storage
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_becomes_stale_and_what_a_refresh_makes_again(whole: Path, tmp_path: Path, name: str) -> None:
+    change, storage = CHANGES[name], tmp_path / "moved" / "storage"  # another path than it was made in
+    shutil.copytree(whole, storage)
+    change.to(storage)
+    with ExitStack() as stack:
+        for target, value in change.patches.items():
+            stack.enter_context(patch(target, value))
+        bench = stack.enter_context(Workbench(load_settings(storage=storage, **change.settings(tmp_path))))
+        assert _stale(bench) == (dict(change.own), dict(change.through))
+        expected = {asset: change.own.get(asset, set()) | change.also_made.get(asset, set()) for asset in _ASSETS}
+        assert _made(bench) == {asset: uids for asset, uids in expected.items() if uids}
+        assert _stale(bench) == ({}, {})
+
+
+# What only reads for people (diagnosis, grounding, drawn values) is left out.
+_ASSETS = (RAW, OCR, CONTEXTS, REFERENCES, RUBRICS, STATES, *AFTER_STATES)
+_NODES = [asset for asset in NODES if asset.name in _ASSETS]

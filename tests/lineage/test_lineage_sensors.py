@@ -1,0 +1,171 @@
+"""The sensors that show staleness in Dagster and that refresh: on a real instance, with real runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind
+from deepchart_dagster.lineage.refresh import due, is_due
+from deepchart_dagster.lineage.status import Cell, State
+
+SPLIT = "academic-normal"
+PARTITION = f"oracle|{SPLIT}"
+
+
+@dataclass
+class Location:
+    """The code location on a storage, with an instance of its own."""
+
+    instance: dg.DagsterInstance
+    definitions: dg.Definitions
+
+    def tick(self, name: str, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
+        sensor = self.definitions.resolve_sensor_def(name)
+        resources = dict(self.definitions.resources or {})
+        context = dg.build_sensor_context(instance=self.instance, cursor=cursor, resources=resources, sensor_name=name)
+        found = sensor(context)
+        assert isinstance(found, dg.SensorResult | dg.SkipReason)
+        return found
+
+    def run(self, request: dg.RunRequest) -> bool:
+        assert request.job_name
+        assert request.asset_selection
+        job = self.definitions.resolve_job_def(request.job_name)
+        done = job.execute_in_process(
+            instance=self.instance,
+            partition_key=request.partition_key,
+            asset_selection=list(request.asset_selection),
+            tags=dict(request.tags),
+            raise_on_error=False,
+        )
+        return done.success
+
+
+@pytest.fixture
+def location(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Location]:
+    storage = tmp_path / "storage"
+    shutil.copytree(made, storage)
+    monkeypatch.setenv("DEEPCHART_STORAGE", str(storage))
+    from deepchart_dagster.definitions import defs
+
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        instance.add_dynamic_partitions("models", ["oracle"])
+        instance.add_dynamic_partitions("documents", ["mini-barley-paper", "mini-lichen-paper"])
+        yield Location(instance, defs)
+
+
+def _prompt(tmp_path: Path) -> str:
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    ours = Path(__file__).parents[2] / "deepchart_dagster/generation/prompt_files/stage1.yaml"
+    (prompts / "stage1.yaml").write_text(ours.read_text() + "\n# another version\n")
+    return str(prompts)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_stale_partition_is_seen_in_dagster_and_refreshed(
+    location: Location, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = location.tick("staleness")
+    assert isinstance(first, dg.SensorResult)
+    said = _said(first)
+    assert set(said) == {
+        *((asset, paper) for asset in ("raw_documents", "ocr_contexts") for paper in _papers()),
+        *((asset, SPLIT) for asset in ("context_variants", "references")),
+        ("references", "academic-long"),  # the same references
+        *((asset, PARTITION) for asset in ("predicted_states", "source_fidelity")),
+    }, "what was begun, and nothing else"
+    assert all(event.passed for event in said.values())
+    assert isinstance(location.tick("staleness", first.cursor), dg.SkipReason), "nothing changed, nothing is said"
+
+    monkeypatch.setenv("DEEPCHART_PROMPTS", _prompt(tmp_path))
+    second = location.tick("staleness", first.cursor)
+    assert isinstance(second, dg.SensorResult)
+    said = _said(second)
+    assert {name: (event.passed, event.severity) for name, event in said.items()} == {
+        ("predicted_states", PARTITION): (False, dg.AssetCheckSeverity.WARN),
+        ("source_fidelity", PARTITION): (False, dg.AssetCheckSeverity.WARN),
+    }
+    assert said["source_fidelity", PARTITION].description == (
+        f"stale: predicted_states {SPLIT}|oracle is stale: prompt"
+    )
+
+    asked = location.tick("refresh_stale")
+    assert isinstance(asked, dg.SensorResult)
+    (request,) = asked.run_requests or []
+    assert (request.job_name, request.partition_key) == ("evaluate_model", PARTITION)
+    assert [key.to_user_string() for key in request.asset_selection or []] == ["predicted_states", "source_fidelity"]
+    again = location.tick("refresh_stale", asked.cursor)
+    assert isinstance(again, dg.SkipReason), "not asked twice for the same reason"
+    assert location.run(request)
+
+    third = location.tick("staleness", second.cursor)
+    assert isinstance(third, dg.SensorResult)
+    assert {asset: event.passed for (asset, _), event in _said(third).items()} == {
+        "predicted_states": True,
+        "source_fidelity": True,
+    }
+    assert isinstance(location.tick("refresh_stale", asked.cursor), dg.SkipReason)
+    calls = Path(os.environ["DEEPCHART_STORAGE"], "llm", "ledger")
+    assert sum(len(path.read_text().splitlines()) for path in calls.glob("*.jsonl")) == 4, "two calls for each prompt"
+
+
+def _said(result: dg.SensorResult) -> dict[tuple[str, str | None], dg.AssetCheckEvaluation]:
+    events = [event for event in result.asset_events if isinstance(event, dg.AssetCheckEvaluation)]
+    assert len(events) == len(result.asset_events)
+    return {(event.asset_key.to_user_string(), event.partition): event for event in events}
+
+
+def _papers() -> tuple[str, str]:
+    return ("mini-barley-paper", "mini-lichen-paper")
+
+
+def test_the_refresh_is_off_until_somebody_switches_it_on() -> None:
+    from deepchart_dagster.definitions import defs
+
+    status = {name: defs.resolve_sensor_def(name).default_status for name in ("staleness", "refresh_stale")}
+    assert status == {"staleness": dg.DefaultSensorStatus.RUNNING, "refresh_stale": dg.DefaultSensorStatus.STOPPED}
+
+
+def _cell(asset: str, state: State, done: int = 0, error: int = 0, behind: int = 0) -> Cell:
+    keys = {
+        "ocr_contexts": PartitionKey("ocr_contexts", document="d"),
+        "references": PartitionKey("references", split=Split.ECOSYSTEM),
+    }
+    key = keys.get(asset, PartitionKey(asset, split=Split.ECOSYSTEM, model="m"))
+    return Cell(key, state, n_total=2, n_done=done, n_error=error, n_behind=behind, because=("x",))
+
+
+@pytest.mark.parametrize(
+    ("cell", "wanted"),
+    [
+        (_cell("references", State.FRESH, 2), False),
+        (_cell("references", State.MISSING), False),
+        (_cell("references", State.FAILED, error=2), False),
+        (_cell("references", State.PARTIAL, done=1, error=1), False),
+        (_cell("references", State.PARTIAL, done=1), True),
+        (_cell("references", State.PARTIAL, done=2), True),
+        (_cell("references", State.STALE, done=1), True),
+        (_cell("references", State.STALE, done=2, behind=1), True),
+    ],
+)
+def test_errors_and_what_was_never_run_are_left_alone(cell: Cell, wanted: bool) -> None:
+    assert is_due(cell) is wanted
+    assert bool(due([cell])) is wanted
+
+
+def test_the_furthest_upstream_goes_first_and_a_partition_s_assets_together() -> None:
+    scores = [_cell(name, State.STALE, done=2, behind=1) for name in ("predicted_states", "execution_rate")]
+    document = _cell("ocr_contexts", State.STALE)
+    assert [one.kind for one in due([*scores, document])] == [PartitionKind.DOCUMENT]
+    (together,) = due(scores)
+    assert together.assets == ("predicted_states", "execution_rate")
