@@ -39,7 +39,7 @@ FAMILIES = (
     *("dose_response", "heatmap", "radial_bar", "box", "violin", "combination", "forest", "dot", "sunburst"),
     *("scatter", "sankey", "bubble", "dumbbell", "slope", "seaborn_heatmap", "pandas_bar"),
 )
-SERVER_LIFE = 500  # programs
+SERVER_LIFE = 2000  # programs
 STAGE_1 = """\
 import csv
 import io

@@ -78,7 +78,7 @@ class LocalRunner:
         containers: ContainerOptions | None = None,
         fresh: bool = False,
         fork_servers_memory_mb: int = DEFAULTS.fork_servers_mb,
-        fork_server_programs: int = 500,
+        fork_server_programs: int = 2000,
     ) -> None:
         if tier not in ("auto", *tiers.TIERS):
             raise ConfigurationError(

@@ -146,12 +146,17 @@ def auto_runner() -> Iterator[LocalRunner]:
 
 @pytest.fixture
 def waiting_servers(tier_runner: LocalRunner) -> Callable[[], set[int]]:
-    """Process ids of the fork servers that wait for programs, and of their launchers."""
+    """Process ids of the fork servers that wait for programs, of their launchers, and of what makes their guards."""
 
     def look() -> set[int]:
         launchers = tier_runner._fork_servers.pids() if tier_runner._fork_servers else set()
         found = {pid: guard.process_status(pid) for pid in guard.descendants(os.getpid())}
-        return launchers | {pid for pid, status in found.items() if status and status.parent in launchers}
+        parents = {pid: status.parent for pid, status in found.items() if status}
+        servers = {pid for pid, parent in parents.items() if parent in launchers}
+        children = [[pid for pid, parent in parents.items() if parent == server] for server in servers]
+        # Programs are children of a server too, all younger.
+        nurseries = {min(pids) for pids in children if pids} if tier_runner.tier == "namespaces" else set()
+        return launchers | servers | nurseries
 
     return look
 

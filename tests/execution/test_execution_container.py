@@ -105,7 +105,7 @@ def in_background(runner: LocalRunner, source: str, limits: Limits = LIMITS) -> 
 
 def ours(client: DockerClient) -> list[Any]:
     """Containers of this process, or of one below it."""
-    return client.containers.list(all=True, filters={"label": OWNER_LABEL})
+    return client.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True)
 
 
 def of(client: DockerClient, runner: LocalRunner) -> list[Any]:
@@ -381,7 +381,7 @@ def test_what_dead_pipelines_left_is_removed_at_the_next_start(address: str, cli
         try:
             with runner_at(address) as next_runner:
                 run(next_runner, FORTY_TWO)
-            there = {container.id for container in client.containers.list(all=True)}
+            there = {container.id for container in client.containers.list(all=True, ignore_removed=True)}
             assert {name for name, container in made.items() if container.id in there} == {
                 "alive",
                 "of another machine",

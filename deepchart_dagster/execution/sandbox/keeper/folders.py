@@ -6,17 +6,22 @@ process namespace: the guard adopts what the program leaves behind and ends it.
 
 from __future__ import annotations
 
+import bisect
+import errno
 import os
+import resource
 import signal
+import traceback
 from pathlib import Path
 from types import FrameType
 
 from . import guard, landlock, linux, seccomp
-from .guard import Place, Streams
+from .guard import Place, SetupError, Streams
 from .request import Request, Room
 
 # Outside the range of people and of services; one of 5,000, so that the process limit is a program's own.
 _FIRST_ID, _IDS = 60000, 5000
+_MOST_TASKS = 1 << 16
 SYSTEM_READABLE = (
     "/usr",
     "/bin",
@@ -111,36 +116,77 @@ class ServerWalls:
     def __init__(self, room: Room) -> None:
         self.place = _place_below(Path(room.scratch), room.inside)
         self._base = Path(room.scratch)
+        self._fonts = room.font_list
         os.chdir(self._base)
         linux.adopt_orphans()
 
-    def fork(self) -> int:
-        return os.fork()
-
-    def enter(self, request: Request) -> None:
-        """In the guard, which ends everything below it when it is told to or the server dies."""
-        signal.signal(signal.SIGTERM, _end_all)
-        linux.die_with_parent(signal.SIGTERM)
-        linux.adopt_orphans()
-        self._owner = _program_id(request)
-        self._processes = request.processes + _tasks_of(self._owner)
-        _make_folders(self.place, self._owner)
-
-    def confine(self, request: Request) -> None:
-        _confine(request, self.place, self._owner, self._processes)
-        linux.show_memory()
-
-    def end_others(self) -> None:
-        guard.end_descendants()
-
-    def end_guard(self, guard_pid: int) -> None:
-        os.kill(guard_pid, signal.SIGTERM)
+    def begin(self, request: Request, source: bytes, streams: Streams) -> _Held | None:
+        """None in the process of the program."""
+        guard_pid = os.fork()
+        if guard_pid:
+            return _Held(guard_pid)
+        try:
+            if self._hold(request, source, streams) is None:
+                return None
+        except (SetupError, OSError) as error:
+            guard.report_setup_error(streams, str(error))
+        except BaseException:  # noqa: BLE001 - a copy of the server must not run on as a second one
+            traceback.print_exc()
+        os._exit(0)
 
     def clear(self) -> None:
         """In the server, after the guard's end: what it could not end any more, and the folders."""
         guard.end_descendants()
         for folder in _own_folders(self.place):
             guard.remove_tree(Path(folder))
+
+    def _hold(self, request: Request, source: bytes, streams: Streams) -> int | None:
+        """In the guard, which ends everything below it when it is told to or the server dies. None in the program."""
+        signal.signal(signal.SIGTERM, _end_all)
+        linux.die_with_parent(signal.SIGTERM)
+        linux.adopt_orphans()
+        owner = _program_id(request)
+        processes = request.processes + _tasks_of(owner)
+        _make_folders(self.place, owner)
+        guard.furnish(self.place, source, self._fonts)
+        work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (self.place.work, self.place.drawn))
+
+        def confine() -> None:
+            _confine(request, self.place, owner, processes)
+            linux.show_memory()
+
+        program = guard.fork_program(request, self.place, streams, confine)
+        if program == 0:
+            return None
+        status = guard.await_program(program)
+        guard.end_descendants()
+        guard.report_files(request, streams, status, work, drawn)
+        return status
+
+
+class _Held:
+    """A program of a fork server, below its guard."""
+
+    program_end = None  # the guard sees it
+    used = guard.Used()
+
+    def __init__(self, guard_pid: int) -> None:
+        self._guard = guard_pid
+
+    def program_ended(self, *, reported: bool) -> None:
+        """The guard has seen it."""
+
+    def processes(self) -> set[int]:
+        return {self._guard, *guard.descendants(self._guard)}
+
+    def end(self) -> None:
+        os.kill(self._guard, signal.SIGTERM)
+
+    def kill(self) -> None:
+        os.kill(self._guard, signal.SIGKILL)
+
+    def await_end(self) -> None:
+        os.waitpid(self._guard, 0)
 
 
 def _end_all(_number: int, _frame: FrameType | None) -> None:
@@ -158,6 +204,30 @@ def _program_id(request: Request) -> int:
 
 def _tasks_of(user: int) -> int:
     """Threads this user runs now: the kernel's process limit counts them all."""
+    return _tasks_counted() if user == os.geteuid() != 0 else _tasks_seen(user)
+
+
+def _tasks_counted() -> int:
+    """Of this process's user, who is not root. /proc would show too many: also those who are this user only for who
+    looks from outside of their user namespace. So the kernel is asked whether there may be one more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    most = _MOST_TASKS if hard == resource.RLIM_INFINITY else min(hard, _MOST_TASKS)
+    try:
+        return bisect.bisect_left(range(most), True, key=lambda count: _may_be_one_more(count + 1, hard))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+
+
+def _may_be_one_more(limit: int, hard: int) -> bool:
+    resource.setrlimit(resource.RLIMIT_NPROC, (limit, hard))
+    try:
+        os.posix_spawn("/", ["/"], {})  # shares this process's memory, and ends when it cannot be executed
+    except OSError as error:
+        return error.errno != errno.EAGAIN
+    return True
+
+
+def _tasks_seen(user: int) -> int:
     total = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and (status := guard.process_status(int(entry.name))):
@@ -178,7 +248,7 @@ def _confine(request: Request, place: Place, owner: int, processes: int) -> None
         reads_closed_folders = any(_is_closed(Path(path)) for path in (*request.readable, request.inside, place.work))
         _become(owner, keep_reading=reads_closed_folders)
     guard.limit_processes(processes)
-    linux.keep_capabilities(linux.CAP_DAC_READ_SEARCH if reads_closed_folders else None)
+    linux.keep_capabilities(*([linux.CAP_DAC_READ_SEARCH] if reads_closed_folders else []))
     linux.die_with_parent(signal.SIGKILL)
     linux.no_new_privileges()
     readable = (*SYSTEM_READABLE, *request.readable, request.inside)

@@ -25,10 +25,10 @@ PROGRAM_NAME = "this.py"
 MAX_FILES = 4096
 _STACK_BYTES = 8 << 20
 _CHUNK = 1 << 20
-_KIB_PER_MIB = 1024
+KIB_PER_MIB = 1024
 _PROCESSORS = os.cpu_count() or 1
 _REAP_PAUSE_S = 0.002
-_REASON, _LAST_DESCRIPTOR = 3, 4096
+FIRST_OWN_DESCRIPTOR, LAST_DESCRIPTOR = 3, 4096
 
 
 class Streams(NamedTuple):
@@ -73,13 +73,19 @@ class SetupError(Exception):
 
 def furnish(place: Place, source: bytes, font_list: str | None) -> None:
     """Puts the program and matplotlib's font list where the program looks for them."""
-    (Path(place.work) / PROGRAM_NAME).write_bytes(source)
+    _write(f"{place.work}/{PROGRAM_NAME}", source)
     if font_list:
         furnish_fonts(place, font_list)
 
 
 def furnish_fonts(place: Place, font_list: str) -> None:
-    (Path(place.config) / Path(font_list).name).write_bytes(Path(font_list).read_bytes())
+    _write(f"{place.config}/{Path(font_list).name}", Path(font_list).read_bytes())
+
+
+def _write(path: str, content: bytes) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    write_all(file, content)
+    os.close(file)
 
 
 def start_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None]) -> int:
@@ -110,15 +116,22 @@ def fork_program(request: Request, place: Place, streams: Streams, confine: Call
         _await_start(pid, reason_end, reason)
         return pid
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _arrange(request, place, streams, reason)
-        confine()
-        os.close(_REASON)
+        become_forked_program(request, place, streams, confine, reason)
     except BaseException as error:  # noqa: BLE001 - as above
         os.write(reason, _words(error))
         os._exit(126)
     return 0
+
+
+def become_forked_program(
+    request: Request, place: Place, streams: Streams, confine: Callable[[], None], reason: int
+) -> None:
+    """In the fork of an interpreter: behind the walls when it returns. ``reason`` stays open until they stand."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _arrange(request, place, streams, reason)
+    confine()
+    os.close(reason)
 
 
 def _words(error: BaseException) -> bytes:
@@ -144,13 +157,13 @@ def _become_program(request: Request, place: Place, streams: Streams, confine: C
 
 
 def _arrange(request: Request, place: Place, streams: Streams, reason: int) -> None:
-    """Session, descriptors, folder and limits of a program; ``reason`` becomes _REASON, the only other descriptor."""
+    """Session, descriptors, folder and limits of a program; beside the three, ``reason`` alone stays open."""
     os.setsid()
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (streams.out, 1), (streams.err, 2)):
         os.dup2(source, target)
-    os.dup2(reason, _REASON, inheritable=False)
-    os.closerange(_REASON + 1, _LAST_DESCRIPTOR)
+    os.closerange(FIRST_OWN_DESCRIPTOR, reason)
+    os.closerange(reason + 1, LAST_DESCRIPTOR)
     os.chdir(place.work)
     os.umask(0o022)
     _set_limits(request)
@@ -205,11 +218,11 @@ def end_descendants() -> None:
             seen |= new
         for pid in seen:
             _signal(pid, signal.SIGKILL)
-        if not _reap_ended():
+        if not reap_ended():
             time.sleep(_REAP_PAUSE_S)
 
 
-def _reap_ended() -> bool:
+def reap_ended() -> bool:
     """False where none had ended."""
     reaped = False
     try:
@@ -291,7 +304,7 @@ def _largest_mb(pid: int) -> float:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / _KIB_PER_MIB for line in lines if line.startswith("VmHWM:")), 0.0)
+    return next((int(line.split()[1]) / KIB_PER_MIB for line in lines if line.startswith("VmHWM:")), 0.0)
 
 
 class Collected(NamedTuple):
@@ -341,7 +354,7 @@ def report_files(request: Request, streams: Streams, wait_status: int, work: int
     header = {
         "wait_status": wait_status,
         "cpu_s": own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime,
-        "max_rss_mb": below.ru_maxrss / _KIB_PER_MIB,
+        "max_rss_mb": below.ru_maxrss / KIB_PER_MIB,
         "output_state": output.state,
         "output_size": len(output.data),
         "drawn_size": len(hook.data),

@@ -12,7 +12,11 @@ import io
 import os
 import re
 import sys
+from pathlib import Path
 from types import ModuleType
+
+from . import pages
+from .warmup import warm_up
 
 # An exit code is known to the interpreter alone: where the text of a program leaves a way to one open, the
 # interpreter ends by itself.
@@ -33,6 +37,7 @@ class Interpreter:
         self._objects = gc.get_objects
         self._list = os.listdir
         self._ends_with_0 = False
+        self._rehearsed = ""
         self._modules: dict[str, ModuleType] = {}
         # Refers to itself and is frozen below, so what is put into it is never taken apart.
         self._kept: list[object] = []
@@ -48,22 +53,24 @@ class Interpreter:
                 __import__(name)
             except ImportError:
                 continue  # the program meets the same error at the same place
+        warm_up()
         self._modules = {name: module for name, module in sys.modules.items() if name != "__main__"}
         gc.collect()
         gc.freeze()
 
-    def begin(self, output_name: str, source: bytes) -> None:
-        """In the process of a program, behind its walls."""
+    def prepare(self) -> None:
+        """In the server, before each fork: what costs more in the fork, where every page is to be copied."""
+        if numbers := sys.modules.get("numpy.random"):
+            numbers.seed()
+
+    def begin(self, output_name: str, source: bytes, *, is_rehearsal: bool = False) -> None:
+        """In the process of a program, behind its walls. A rehearsal leaves which pages it wrote to as its output."""
+        self._rehearsed = output_name if is_rehearsal else ""
         sys.argv[1:] = sys.orig_argv[-1:] = [output_name]
         # The first one is frozen: what the program's functions and classes hold would never be collected.
         main = ModuleType("__main__")
         main.__dict__.update(sys.modules["__main__"].__dict__, __annotations__={})
         sys.modules["__main__"] = main
-        if len(sys.modules) > len(self._modules) + 1:  # the module of the program, and what the server needed later
-            for name in sys.modules.keys() - self._modules.keys() - {"__main__"}:
-                del sys.modules[name]
-        if numbers := sys.modules.get("numpy.random"):
-            numbers.seed()
         self._ends_with_0 = not _MAY_CHOOSE_ITS_EXIT_CODE.search(source)
 
     def _leave(self) -> None:
@@ -87,6 +94,8 @@ class Interpreter:
         sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
         sys.modules.pop("__main__", None)
         self._collect()
+        if self._rehearsed:
+            Path(self._rehearsed).write_bytes(pages.written())
         if self._flush_standard_streams():
             self._exit(0)
 

@@ -36,11 +36,16 @@ _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _SECCOMP_MODE_FILTER = 2
 
 CAP_DAC_READ_SEARCH = 2
+CAP_SYS_CHROOT = 18
 CAP_SYS_ADMIN = 21
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_POSSIBLE_CAPABILITY = 63
 
+_MADV_POPULATE_WRITE = 23
 _MADV_COLLAPSE = 25
+_PIDFD_SELF = -10000
+_SYS_PROCESS_MADVISE = 440  # on every architecture
+MOST_RUNS = 1024  # that one call takes
 _LARGE_PAGE = 2 << 20
 _FIELDS_WITHOUT_A_NAME = 5  # of a line of /proc/…/maps
 
@@ -70,9 +75,9 @@ def unshare(flags: int) -> None:
     check(libc.unshare(flags), f"unshare({flags:#x})")
 
 
-def enter_process_namespace(namespace: int) -> None:
-    """For the children to come; ``namespace`` is a descriptor of /proc/…/ns/pid."""
-    check(libc.setns(namespace, CLONE_NEWPID), "setns")
+def enter(namespace: int, kind: int = 0) -> None:
+    """``namespace`` is a descriptor of a file in /proc/…/ns. Of processes (CLONE_NEWPID) for the children to come."""
+    check(libc.setns(namespace, kind), "setns")
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, options: str | None = None) -> None:
@@ -159,6 +164,14 @@ def use_large_pages() -> None:
                 libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(_LARGE_PAGE), _MADV_COLLAPSE)
 
 
+def populate(runs: object, count: int) -> bool:
+    """Gives this process pages of its own, for writing; ``runs`` is an array of iovecs. False where it cannot."""
+    done = libc.syscall(
+        _SYS_PROCESS_MADVISE, _PIDFD_SELF, runs, ctypes.c_size_t(count), _MADV_POPULATE_WRITE, ctypes.c_uint(0)
+    )
+    return bool(done >= 0)
+
+
 class _CapabilityHeader(ctypes.Structure):
     _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
 
@@ -167,18 +180,18 @@ class _CapabilityData(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable")]
 
 
-def keep_capabilities(kept: int | None = None) -> None:
-    """Drops every capability, now and for programs to come, except ``kept`` (which then survives exec)."""
+def keep_capabilities(*kept: int) -> None:
+    """Drops every capability, now and for programs to come, except ``kept`` (which then survive exec)."""
     for capability in range(_LAST_POSSIBLE_CAPABILITY + 1):
-        if capability != kept and libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+        if capability not in kept and libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
             break  # past the last one this kernel knows, or not ours to drop (then we hold none either)
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    mask = 0 if kept is None else 1 << kept
+    mask = sum(1 << capability for capability in kept)
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
     data = (_CapabilityData * 2)(_CapabilityData(mask, mask, mask), _CapabilityData(0, 0, 0))
     check(libc.capset(ctypes.byref(header), data), "capset")
-    if kept is not None:
-        check(libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, kept, 0, 0), "prctl(ambient capability)")
+    for capability in kept:
+        check(libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, capability, 0, 0), "prctl(ambient capability)")
 
 
 def keep_capabilities_over_user_change() -> None:

@@ -10,14 +10,20 @@ user has one id to map, the program's.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import resource
 import signal
+import socket
+import struct
+import sys
 from pathlib import Path
 from typing import NoReturn
 
 from . import guard, linux, seccomp
 from .guard import Place, SetupError, Streams
+from .nursery import Guard, Nursery
 from .request import Request, Room
 
 _NAMESPACES = (
@@ -44,6 +50,8 @@ _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _ETC_FILES = ("ld.so.cache", "localtime", "mime.types")
 _ETC_FOLDERS = ("fonts", "alternatives")
+_SERVED_NAMESPACES = ("mnt", "net", "ipc", "uts")  # beside that of processes
+_STATUS = struct.Struct("=i")
 
 
 def hold(request: Request, source: bytes, streams: Streams, _base: Path) -> None:
@@ -78,32 +86,66 @@ def enter_server(room: Room) -> None:
         os.setgroups([])
         os.setresgid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
         os.setresuid(SANDBOX_ID, SANDBOX_ID, SANDBOX_ID)
-    linux.keep_capabilities(linux.CAP_SYS_ADMIN)
+    linux.keep_capabilities(linux.CAP_SYS_ADMIN, linux.CAP_SYS_CHROOT)  # to make and to enter namespaces
     linux.die_with_parent(signal.SIGKILL)
 
 
 class ServerWalls:
-    """Around each program of a fork server: namespaces of its own, below those of the server."""
+    """Around each program of a fork server: namespaces of its own, below those of the server.
+
+    A guard is their first process: when it ends, the kernel ends all others there. It raises the walls, sends the
+    server what leads into them, waits to hear how the program ended, and reports. The program is a fork of the server
+    and its child: an interpreter with its libraries is forked once for each program, not twice.
+    """
 
     def __init__(self, room: Room) -> None:
         self.place = _PLACE
+        self._room = room
         scratch = [f"{folder}/" for folder, _ in _scratch_folders(room)]
         # A virtual environment below /tmp, say: the program's own /tmp would hide it.
         self._hidden = [place for place in _shown(room) if f"{place}/".startswith(tuple(scratch))]
         self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._filter = seccomp.system_call_filter(landlock_tier=False)
+        self._nursery = Nursery(self._guard)
 
-    def fork(self) -> int:
-        """The guard is the first process of a namespace: when it ends, the kernel ends all others there."""
-        linux.unshare(linux.CLONE_NEWPID)
-        pid = os.fork()
-        if pid:
-            linux.enter_process_namespace(self._own_processes)
-        return pid
+    def begin(self, request: Request, source: bytes, streams: Streams) -> _Held | None:
+        """None in the process of the program."""
+        guard_ = self._nursery.make(request, source, streams)
+        _, namespaces, _, _ = socket.recv_fds(guard_.control, 1, 1 + len(_SERVED_NAMESPACES))
+        if not namespaces:  # it reports why
+            return _Held(guard_, None)
+        processes, *others = namespaces
+        linux.enter(processes, linux.CLONE_NEWPID)
+        program = os.fork()
+        if program == 0:
+            self._become_program(request, streams, others)
+            return None
+        linux.enter(self._own_processes, linux.CLONE_NEWPID)
+        for descriptor in (processes, *others):
+            os.close(descriptor)
+        return _Held(guard_, program)
 
-    def enter(self, request: Request) -> None:
-        """In the guard: fresh folders over those of the server."""
-        linux.die_with_parent(signal.SIGKILL)
+    def clear(self) -> None:
+        """The folders went with the namespace."""
+
+    def _guard(self, request: Request, source: bytes, streams: Streams, server: socket.socket) -> None:
+        self._raise_walls(request)
+        fonts = self._room.font_list
+        guard.furnish(_PLACE, source, font_list_inside(fonts) if fonts else None)
+        work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (_PLACE.work, _PLACE.drawn))
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program may send it to this process
+        namespaces = [os.open(f"/proc/self/ns/{name}", os.O_RDONLY) for name in ("pid", *_SERVED_NAMESPACES)]
+        socket.send_fds(server, [b"."], namespaces)
+        for descriptor in namespaces:
+            os.close(descriptor)
+        signal.signal(signal.SIGCHLD, lambda *_: guard.reap_ended())  # orphans of the program
+        if status := server.recv(_STATUS.size):
+            _end_all_others()
+            (wait_status,) = _STATUS.unpack(status)
+            guard.report_files(request, streams, wait_status, work, drawn)
+
+    def _raise_walls(self, request: Request) -> None:
+        """Fresh folders over those of the server."""
         linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS)
         hidden = [(place, os.open(place, os.O_PATH)) for place in self._hidden]
         for folder, size in _scratch_folders(request):
@@ -113,8 +155,17 @@ class ServerWalls:
             os.close(descriptor)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
 
-    def confine(self, request: Request) -> None:
-        """In the program: a user namespace of its own, so that the process limit counts its own processes alone."""
+    def _become_program(self, request: Request, streams: Streams, namespaces: list[int]) -> None:
+        try:
+            for descriptor in namespaces:
+                linux.enter(descriptor)
+            guard.become_forked_program(request, _PLACE, streams, lambda: self._confine(request), streams.result)
+        except BaseException as error:  # noqa: BLE001 - a copy of the server must not run on as a second one
+            guard.report_setup_error(streams, f"{type(error).__name__}: {error}")
+            os._exit(1)
+
+    def _confine(self, request: Request) -> None:
+        """A user namespace of its own, so that the process limit counts the program's own processes alone."""
         linux.show_memory()
         linux.unshare(linux.CLONE_NEWUSER)
         _map_own_id()
@@ -123,14 +174,40 @@ class ServerWalls:
         linux.no_new_privileges()
         self._filter.install()
 
-    def end_others(self) -> None:
-        _end_all_others()
 
-    def end_guard(self, guard_pid: int) -> None:
-        os.kill(guard_pid, signal.SIGKILL)
+class _Held:
+    """A program of a fork server, and its guard."""
 
-    def clear(self) -> None:
-        """The folders went with the namespace."""
+    def __init__(self, guard_: Guard, program: int | None) -> None:
+        self._guard = guard_
+        self._program = program
+        self.program_end = os.pidfd_open(program) if program else None
+        self.used = guard.Used()
+
+    def processes(self) -> set[int]:
+        roots = {self._guard.pid, self._program or self._guard.pid}
+        return roots.union(*(guard.descendants(root) for root in roots))
+
+    def program_ended(self, *, reported: bool) -> None:
+        """``reported``: before it began; there is nothing else to tell."""
+        assert self._program is not None
+        sys.modules["resource"] = resource  # it looks for it there, and would leave it there for all programs
+        _, status, used = os.wait4(self._program, 0)
+        del sys.modules["resource"]
+        self.used = guard.Used(used.ru_utime + used.ru_stime, used.ru_maxrss / guard.KIB_PER_MIB)
+        if reported:
+            self.end()
+        else:
+            with contextlib.suppress(BrokenPipeError):  # it is ended already
+                self._guard.control.sendall(_STATUS.pack(status))
+
+    def end(self) -> None:
+        self._guard.kill()
+
+    kill = end
+
+    def await_end(self) -> None:
+        self._guard.await_end()
 
 
 def _map_own_id() -> None:

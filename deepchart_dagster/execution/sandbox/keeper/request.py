@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 LENGTHS = struct.Struct("=QQ")
 SETUP_FAILED = "setup_failed"
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 
 class Request(NamedTuple):
@@ -112,7 +116,7 @@ def pack_request(request: Request, source: bytes) -> bytes:
     return pack(request._asdict(), source)
 
 
-def read_request(stream: BinaryIO) -> tuple[Request, bytes]:
+def read_request(stream: _Readable) -> tuple[Request, bytes]:
     """Reads exactly one request: what follows on the stream is left alone (its end means: cancelled)."""
     header_length, payload_length = LENGTHS.unpack(stream.read(LENGTHS.size))
     values = json.loads(stream.read(header_length))

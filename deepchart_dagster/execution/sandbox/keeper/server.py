@@ -17,18 +17,19 @@ import signal
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from . import folders, guard, linux, namespaces
-from .guard import SetupError, Streams
+from . import folders, guard, linux, namespaces, pages
+from .guard import Streams
 from .interpreter import Interpreter
 from .request import Report, Request, Room, pack, pack_report, read_request, unpack, unpack_room
-from .streams import Stream
+from .streams import ExactReader, Stream
+from .warmup import REHEARSAL
 
 _READ_BYTES = 1 << 16
 _TICK_S = 0.25
 _GUARD_GRACE_S = 5.0
-_KIB_PER_MIB = 1024
+_REHEARSAL_CHANNEL = -1
 
 
 def serve(start: int, known: frozenset[str]) -> Interpreter:
@@ -46,7 +47,8 @@ def serve(start: int, known: frozenset[str]) -> Interpreter:
         interpreter.import_libraries(room.imports)
         linux.use_large_pages()
         server.walls.clear()
-        server.run()
+        if not server.rehearse():
+            server.run()
     except BaseException:  # noqa: BLE001 - nothing may go on from here as the script of an interpreter without walls
         traceback.print_exc()
         os._exit(1)
@@ -69,20 +71,54 @@ def _font_list(path: str, tier: str) -> str:
     return namespaces.font_list_inside(path) if tier == "namespaces" else path
 
 
+def _rehearsal_request(room: Room) -> Request:
+    shared = {name: value for name, value in room._asdict().items() if name in Request._fields}
+    return Request(
+        **shared,
+        output_name="output",
+        wall_s=30.0,
+        memory_bytes=4 << 30,
+        output_bytes=room.work_bytes,
+        processes=32,
+        open_files=256,
+        stream_bytes=room.work_bytes,
+        drawn_bytes=room.work_bytes,
+    )
+
+
 def _what_it_takes() -> dict[str, float]:
     """Its memory, with what it shares divided among those who share it."""
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     kib = sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return {"memory_mb": kib / _KIB_PER_MIB}
+    return {"memory_mb": kib / guard.KIB_PER_MIB}
+
+
+class _Held(Protocol):
+    """A program's processes, as its walls hold them.
+
+    program_end   a descriptor that can be read when the program has ended; None where the server need not know
+    used          what of it the guard does not see; ``await_end`` returns when all processes are gone
+    """
+
+    @property
+    def program_end(self) -> int | None: ...
+    @property
+    def used(self) -> guard.Used: ...
+    def program_ended(self, *, reported: bool) -> None: ...
+    def processes(self) -> set[int]: ...
+    def end(self) -> None: ...
+    def kill(self) -> None: ...
+    def await_end(self) -> None: ...
 
 
 class _Running:
     """A program, as the server sees it."""
 
-    def __init__(self, request: Request, channel: int, guard_pid: int, ends: Streams) -> None:
+    def __init__(self, request: Request, channel: int, held: _Held, ends: Streams) -> None:
         self.request = request
         self.channel = channel
-        self.guard = guard_pid
+        self.held = held
+        self.program_end = held.program_end
         self.result_end = ends.result
         self.streams = {ends.out: Stream(ends.out), ends.err: Stream(ends.err)}
         self.start = time.monotonic()
@@ -92,6 +128,10 @@ class _Running:
         self.result = bytearray()
         self.used = guard.Used()
 
+    def descriptors(self) -> list[int]:
+        ends = [*self.streams, self.result_end]
+        return ends if self.program_end is None else [*ends, self.program_end]
+
     def report(self, wall_s: float) -> Report:
         out, err = self.streams.values()
         seen: dict[str, Any] = {"wall_s": wall_s, "stdout_tail": out.text(), "stderr_tail": err.text()}
@@ -99,7 +139,9 @@ class _Running:
             ended = self.ended if self.ended != "exit" else "lost"
             return Report(ended=ended, cpu_s=self.used.cpu_s, max_rss_mb=self.used.max_rss_mb, **seen)
         header, payload = unpack(bytes(self.result))
-        return Report(**{"ended": "exit", **header, **seen, "payload": payload})
+        report = Report(**{"ended": "exit", **header, **seen, "payload": payload})
+        used = self.held.used
+        return report._replace(cpu_s=report.cpu_s + used.cpu_s, max_rss_mb=max(report.max_rss_mb, used.max_rss_mb))
 
 
 class _Server:
@@ -112,20 +154,36 @@ class _Server:
         self._running: dict[int, _Running] = {}  # by the descriptors of its pipes
         self._poll = select.poll()
 
+    def rehearse(self) -> bool:
+        """Runs a program of ours, to see which pages programs write to. True in its process."""
+        if self._room.tier != "namespaces":
+            return False
+        if self._start(_rehearsal_request(self._room), REHEARSAL, _REHEARSAL_CHANNEL):
+            return True
+        while self._running:
+            if self._turn():
+                return True
+        return False
+
     def run(self) -> None:
         """Returns in the process of a program only."""
         guard.write_all(self._first_channel, pack(_what_it_takes(), b""))
         for channel in self._channels:
             self._poll.register(channel, select.POLLIN)
-        while True:
-            for descriptor, _ in self._poll.poll(self._patience_ms()):
-                if descriptor in self._channels:
-                    if self._take(descriptor):
-                        return
-                elif running := self._running.get(descriptor):
-                    self._read(running, descriptor)
-            for running in self._programs():
-                self._check_budgets(running)
+        while not self._turn():
+            pass
+
+    def _turn(self) -> bool:
+        """True in the process of a program."""
+        for descriptor, _ in self._poll.poll(self._patience_ms()):
+            if descriptor in self._channels:
+                if self._take(descriptor):
+                    return True
+            elif running := self._running.get(descriptor):
+                self._read(running, descriptor)
+        for running in self._programs():
+            self._check_budgets(running)
+        return False
 
     def _programs(self) -> list[_Running]:
         return [running for descriptor, running in self._running.items() if descriptor == running.result_end]
@@ -142,21 +200,24 @@ class _Server:
         if any(running.channel == channel for running in self._programs()):
             self._end_server()  # nothing is asked while a program runs: the other end has closed
         try:
-            request, source = read_request(_Reader(channel))  # type: ignore[arg-type]
+            request, source = read_request(ExactReader(channel))
         except EOFError:
             self._end_server()
+        return self._start(request, source, channel)
+
+    def _start(self, request: Request, source: bytes, channel: int) -> bool:
+        """True in the program's process."""
         out, err, result = os.pipe(), os.pipe(), os.pipe()
         inner, outer = Streams(out[1], err[1], result[1]), Streams(out[0], err[0], result[0])
-        guard_pid = self.walls.fork()
-        if guard_pid == 0:
-            for descriptor in (*self._channels, *self._running, *outer):
-                os.close(descriptor)
-            self._be_guard(request, source, inner)
+        self._interpreter.prepare()
+        held = self.walls.begin(request, source, inner)
+        if held is None:
+            self._interpreter.begin(request.output_name, source, is_rehearsal=channel == _REHEARSAL_CHANNEL)
             return True
         for descriptor in inner:
             os.close(descriptor)
-        running = _Running(request, channel, guard_pid, outer)
-        for descriptor in outer:
+        running = _Running(request, channel, held, outer)
+        for descriptor in running.descriptors():
             self._running[descriptor] = running
             self._poll.register(descriptor, select.POLLIN)
         return False
@@ -165,47 +226,39 @@ class _Server:
         self.walls.clear()
         os._exit(0)
 
-    def _be_guard(self, request: Request, source: bytes, streams: Streams) -> None:
-        """Holds the program and reports. Returns in the program's process only."""
-        walls, place = self.walls, self.walls.place
-        try:
-            walls.enter(request)
-            fonts = self._room.font_list and _font_list(self._room.font_list, self._room.tier)
-            guard.furnish(place, source, fonts)
-            work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.work, place.drawn))
-            program = guard.fork_program(request, place, streams, lambda: walls.confine(request))
-            if program == 0:
-                self._interpreter.begin(request.output_name, source)
-                return
-            status = guard.await_program(program)
-            walls.end_others()
-            guard.report_files(request, streams, status, work, drawn)
-        except (SetupError, OSError) as error:
-            guard.report_setup_error(streams, str(error))
-        except BaseException:  # noqa: BLE001 - a copy of the server must not run on as a second one
-            traceback.print_exc()
-        os._exit(0)
-
     def _read(self, running: _Running, descriptor: int) -> None:
-        if descriptor != running.result_end:
+        if descriptor == running.program_end:
+            self._tell_end(running)
+        elif descriptor != running.result_end:
             if not running.streams[descriptor].read():
                 self._poll.unregister(descriptor)
-            return
-        chunk = os.read(descriptor, _READ_BYTES)
-        running.result += chunk
-        if not chunk:
+        elif chunk := os.read(descriptor, _READ_BYTES):
+            running.result += chunk
+        else:
             self._finish(running)
 
+    def _tell_end(self, running: _Running) -> None:
+        assert running.program_end is not None
+        self._forget(running.program_end)
+        running.program_end = None
+        reported = running.result or select.select([running.result_end], [], [], 0)[0]
+        running.held.program_ended(reported=bool(reported))
+
     def _finish(self, running: _Running) -> None:
-        """The guard has closed its end of the result, so it and all below it have ended."""
-        os.waitpid(running.guard, 0)
+        """The guard has closed its end of the result: all below it has ended, or is being ended."""
+        if running.program_end is not None:
+            self._tell_end(running)
+        running.held.await_end()
         wall_s = time.monotonic() - running.start
-        for descriptor, stream in running.streams.items():
+        for stream in running.streams.values():
             stream.drain(running.request.stream_bytes)
+        for descriptor in running.descriptors():
             self._forget(descriptor)
-        self._forget(running.result_end)
         self.walls.clear()
         report = running.report(wall_s)
+        if running.channel == _REHEARSAL_CHANNEL:
+            pages.copy_after_fork(pages.Pages(report.output))
+            return
         try:
             guard.write_all(running.channel, pack_report(report))
         except BrokenPipeError:
@@ -220,7 +273,7 @@ class _Server:
     def _check_budgets(self, running: _Running) -> None:
         now = time.monotonic()
         if now > running.kill_at:
-            os.kill(running.guard, signal.SIGKILL)
+            running.held.kill()
         if running.ended != "exit":
             return
         if now > running.deadline:
@@ -234,21 +287,5 @@ class _Server:
         running.ended = reason
         running.deadline = float("inf")
         running.kill_at = time.monotonic() + _GUARD_GRACE_S
-        running.used = guard.used_by({running.guard, *guard.descendants(running.guard)})
-        self.walls.end_guard(running.guard)
-
-
-class _Reader:
-    """Reads from a channel without a buffer: a file object would close the descriptor in a program's process."""
-
-    def __init__(self, channel: int) -> None:
-        self._channel = channel
-
-    def read(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            chunk = os.read(self._channel, min(_READ_BYTES, size - len(data)))
-            if not chunk:
-                raise EOFError
-            data += chunk
-        return bytes(data)
+        running.used = guard.used_by(running.held.processes())
+        running.held.end()

@@ -33,3 +33,20 @@ class Stream:
     def text(self) -> str:
         cut = f"[… {self.total - len(self.tail)} bytes before]\n" if self.total > len(self.tail) else ""
         return cut + self.tail.decode("utf-8", "replace")
+
+
+class ExactReader:
+    """Reads from a descriptor without a buffer, which takes what is not asked for, and without owning it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def read(self, size: int) -> bytes:
+        """Raises EOFError."""
+        data = bytearray()
+        while len(data) < size:
+            chunk = os.read(self._descriptor, min(_READ_BYTES, size - len(data)))
+            if not chunk:
+                raise EOFError
+            data += chunk
+        return bytes(data)

@@ -1,3 +1,3 @@
 import os
 
-print(os.getpid(), os.getppid(), os.getsid(0) == os.getpid(), os.getuid(), os.getgroups())
+print(os.getpid(), os.getppid() < os.getpid(), os.getsid(0) == os.getpid(), os.getuid(), os.getgroups())
