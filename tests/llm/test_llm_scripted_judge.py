@@ -65,6 +65,7 @@ def test_around_a_circle_nothing_is_vertical_or_to_the_left(room: Room) -> None:
     for question in (
         "Are the bars vertical?",
         "Read from left to right, or from top to bottom, is “2019” the first category of the bars and “2021” the last?",
+        "Do the values on the vertical axis increase from bottom to top?",
     ):
         assert room.judge(question, image) == "No"
         assert room.judge(question, room.picture(USUAL_CHARTS["bare bars"], "y")) == "Yes"

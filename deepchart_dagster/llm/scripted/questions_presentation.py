@@ -140,7 +140,7 @@ class Increases(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         ends = [limits for axes in drawing.axes if (limits := axes.limits(self.axis))]
-        return bool(ends) and all(first < last for first, last in ends)
+        return bool(ends) and all(first < last for first, last in ends) and not drawing.is_circular
 
 
 @dataclass(frozen=True)
