@@ -1,6 +1,6 @@
 """How long scoring takes: one large matching against the loop that it replaces and against sorting alone, and a run.
 
-    .venv/bin/python benchmarks/scoring.py [--values 10900] [--states 12000] [--repeats 7]
+    .venv/bin/python benchmarks/scoring.py [--values 10900] [--states 12000] [--repeats 40]
 
 The matching has as many values on both sides as the largest reference of the benchmark; the loop gives each reference
 the nearest prediction that is free, as the published harness does, and is timed once. The run scores as many states as
@@ -71,7 +71,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--values", type=int, default=_LARGEST)
     parser.add_argument("--states", type=int, default=12_000)
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=40)
     return parser.parse_args()
 
 

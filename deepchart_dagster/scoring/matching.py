@@ -16,6 +16,7 @@ rounding of 1e-4 * |r| is smaller than the distance to the next reference.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 TOLERANCE = 1e-4
@@ -26,6 +27,10 @@ class Pair(NamedTuple):
 
     reference: int
     predicted: int
+
+
+# As Pair(*places), in half the time: making the pairs takes as long as finding them.
+_AS_PAIR = partial(tuple.__new__, Pair)
 
 
 def accepts(reference: float, predicted: float, tolerance: float = TOLERANCE) -> bool:
@@ -50,4 +55,5 @@ def match(reference: Sequence[float], predicted: Sequence[float], tolerance: flo
         if wanted[at] - given <= reaches[at]:
             partners[references[at]] = among
             at += 1
-    return [Pair(here, there) for here, there in enumerate(partners) if there is not None]
+    found = ((here, there) for here, there in enumerate(partners) if there is not None)
+    return list(map(_AS_PAIR, found))
