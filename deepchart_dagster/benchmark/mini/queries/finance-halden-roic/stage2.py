@@ -24,9 +24,9 @@ amounts.spines["top"].set_visible(False)
 rates = amounts.twinx()
 (line,) = rates.plot(years, returns, marker="o", linewidth=2, color="#b3521e", label="ROIC (right axis)")
 for year, value in zip(years, returns, strict=True):
-    rates.annotate(
-        f"{value:.2f}", (year, value), textcoords="offset points", xytext=(0, 9), ha="center", color="#b3521e"
-    )
+    above = 9 if value > min(returns) else -17  # below the lowest point, where no line runs through the label
+    place = {"textcoords": "offset points", "xytext": (0, above), "ha": "center"}
+    rates.annotate(f"{value:.2f}", (year, value), color="#b3521e", **place)
 rates.set_ylabel("ROIC (%)")
 rates.set_ylim(0, 1.2 * max(0, *returns) or 1)
 rates.spines["top"].set_visible(False)

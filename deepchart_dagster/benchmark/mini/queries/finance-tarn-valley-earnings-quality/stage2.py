@@ -20,9 +20,11 @@ cash, income = ([J["der_data"][year][measure] for year in years] for measure in 
 axes.fill_between(years, cash, income, color="#e6ebf0", label="Spread")
 for (label, color), values in zip(LINES.values(), (cash, income), strict=True):
     axes.plot(years, values, marker="o", linewidth=2, color=color, label=label)
-for year, high, low in zip(years, cash, income, strict=True):
+for index, (year, high, low) in enumerate(zip(years, cash, income, strict=True)):
     spread = f"{J['der_data'][year]['Spread (%)']:.2f}"
-    axes.annotate(spread, (year, (high + low) / 2), ha="center", va="center", fontsize=10)
+    inwards = 20 if index == 0 else -20 if index == len(years) - 1 else 0
+    middle = (year, (high + low) / 2)
+    axes.annotate(spread, middle, textcoords="offset points", xytext=(inwards, 0), ha="center", va="center")
 axes.set_title("Tarn Valley Paper: earnings quality spread")
 axes.set_xlabel("Fiscal year")
 axes.set_ylabel("Percent of average total assets")

@@ -19,7 +19,8 @@ axes.axhspan(-SAFE, SAFE, color="#e4eee0", label="−10 to 10 percent")
 axes.axhline(0, color="#777777", linewidth=0.8)
 axes.plot(years, ratios, marker="o", color="#7a3b69", linewidth=2, label="Sloan ratio")
 for year, ratio in zip(years, ratios, strict=True):
-    axes.annotate(f"{ratio:.2f}", (year, ratio), textcoords="offset points", xytext=(0, 10), ha="center")
+    away = 10 if ratio >= 0 else -18  # from zero, where the line comes from
+    axes.annotate(f"{ratio:.2f}", (year, ratio), textcoords="offset points", xytext=(0, away), ha="center")
 axes.set_title("Tarn Valley Paper: Sloan ratio")
 axes.set_xlabel("Fiscal year")
 axes.set_ylabel("Sloan ratio (%)")
