@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import runpy
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -19,23 +21,32 @@ from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.documents import DocumentStore
 from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.mini import build_mini
+from deepchart_dagster.benchmark.mini import BENCHMARK_NAME, build_mini
 from deepchart_dagster.benchmark.mini.catalogue import folder_of
-from deepchart_dagster.benchmark.model import Instance, Split
+from deepchart_dagster.benchmark.model import CodeType, Instance, Split
 from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.contexts.engines import rapidocr_installed
 from deepchart_dagster.contexts.ocr import OcrContextStage, RawDocumentStage
 from deepchart_dagster.contexts.variants import ContextVariantStage
-from deepchart_dagster.execution.model import Limits
+from deepchart_dagster.execution.model import Limits, Program, RunStatus
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.generation.states import PredictedStateStage
 from deepchart_dagster.llm.client import LiteLLMClient
 from deepchart_dagster.llm.model import ImagePart
-from deepchart_dagster.llm.registry import load_models
+from deepchart_dagster.llm.registry import ModelSpec, load_models
 from deepchart_dagster.llm.scripted import misreads, oracle
 from deepchart_dagster.llm.scripted.base import Behaviour, ScriptedRequest
+from deepchart_dagster.llm.scripted.drawing import Drawing, read_drawing
+from deepchart_dagster.llm.scripted.faults import Metric, injected, injection_folder
+from deepchart_dagster.llm.scripted.forms import Form
+from deepchart_dagster.llm.scripted.misdraws import MisdrawingKind, wrong_program
+from deepchart_dagster.llm.scripted.proposals import compliance, presentation, topology
+from deepchart_dagster.llm.scripted.questions import parse_question
+from deepchart_dagster.llm.scripted.recipes import known_queries
+from deepchart_dagster.llm.scripted.rubric_writer import true_questions
 from deepchart_dagster.scoring.fidelity import compare
-from deepchart_dagster.settings import PROJECT_ROOT
+from deepchart_dagster.settings import PROJECT_ROOT, load_settings
+from deepchart_dagster.workbench import Workbench
 
 pytestmark = [
     pytest.mark.slow,
@@ -117,14 +128,14 @@ def test_oracle_reaches_every_value_of_every_instance(chain: Chain) -> None:
         assert scores == (1.0, 1.0), (instance.uid, instance.split)
 
 
-def test_misreads_loses_exactly_what_it_injects(chain: Chain) -> None:
-    for instance in instances(chain):
-        request = chain.request(instance, rate=1.0, share=0.3, seed=17, name=f"{instance.split}-{instance.uid}")
+def test_misreads_loses_exactly_what_it_injects(chain: Chain, tmp_path: Path) -> None:
+    for number, instance in enumerate(instances(chain)):
+        request = chain.request(instance, rate=1.0, share=0.3, seed=17)
+        request = replace(request, storage=tmp_path / str(number))
         source, _ = chain.f1(misreads.answer, request, chain.reference(instance))
-        (path,) = misreads.injection_folder(chain.root, f"{instance.split}-{instance.uid}").iterdir()
+        (path,) = injection_folder(request.storage, "misreads").iterdir()
         record = json.loads(path.read_text(encoding="utf-8"))
         assert record["query"] == instance.uid
-        assert record["hit"]
         assert source == pytest.approx(1 - len(record["values"]) / record["n_source"], abs=1e-12)
 
 
@@ -142,3 +153,141 @@ def test_a_report_of_more_than_forty_pages_is_six_pictures(chain: Chain) -> None
     for instance in Library(chain.root).instances(Split.ECOSYSTEM):
         parts = [part for message in chain.request(instance).messages for part in message.parts]
         assert sum(isinstance(part, ImagePart) for part in parts) == 6
+
+
+TEXT = (Split.ACADEMIC_NORMAL, Split.FINANCE_NORMAL)
+STAGE_1 = (Metric.F1_SRC, Metric.F1_DER)
+
+
+@pytest.fixture(scope="module")
+def bench(chain: Chain) -> Iterator[Workbench]:
+    """The stages on the contexts of the chain."""
+    settings = load_settings(storage=chain.root, benchmarks=(BENCHMARK_NAME,))
+    with Workbench(settings) as opened:
+        for split in (*TEXT, Split.ECOSYSTEM):
+            assert opened.references().run(split).n_error == 0
+        assert opened.rubrics().run(Split.ACADEMIC_NORMAL).n_error == 0
+        yield opened
+
+
+def erring(bench: Workbench, name: str, **parameters: Any) -> ModelSpec:
+    """A scripted model as models.yaml has it, with parameters of the test's and a partition of its own."""
+    given = "-".join(f"{value}" for value in parameters.values())
+    model = bench.model(name)
+    return model.model_copy(update={"slug": f"{name}-{given}", "parameters": {**model.parameters, **parameters}})
+
+
+def lowered(bench: Workbench, model: ModelSpec, split: Split) -> dict[str, set[Metric]]:
+    """Query -> the metrics of stage 1 that are below 1.0."""
+    assert bench.predicted_states().run(split, model).n_error == 0
+    found: dict[str, set[Metric]] = {}
+    for side, metric in (("src", Metric.F1_SRC), ("der", Metric.F1_DER)):
+        for result in bench.fidelity(side).run(split, model).results:
+            found.setdefault(result.uid, set()).update({metric} if result.value["f1"] < 1.0 else ())
+    return found
+
+
+def check_stage_1(bench: Workbench, model: ModelSpec, split: Split) -> int:
+    """What is below 1.0 first is what was injected; returns how many instances were hit."""
+    found = lowered(bench, model, split)
+    first = {uid: min(metrics, key=STAGE_1.index, default=None) for uid, metrics in found.items()}
+    expected = {uid: injected(model, uid) for uid in found}
+    assert first == {uid: metric if metric in STAGE_1 else None for uid, metric in expected.items()}
+    return sum(metric is not None for metric in expected.values())
+
+
+@pytest.mark.parametrize("name", ["misreads", "miscalculates"])
+def test_wrong_data_are_found_in_every_query(name: str, bench: Workbench) -> None:
+    model = erring(bench, name, rate=0.5)
+    n_hit = sum(check_stage_1(bench, model, split) for split in (*TEXT, Split.ECOSYSTEM))
+    n_queries = len({instance.uid for split in Split for instance in bench.library.instances(split)})
+    assert 0.25 * n_queries < n_hit < 0.75 * n_queries
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("name", ["misreads", "miscalculates"])
+def test_wrong_data_are_found_at_every_rate(name: str, rate: float, bench: Workbench) -> None:
+    n_hit = check_stage_1(bench, erring(bench, name, rate=rate, seed=10), Split.ACADEMIC_NORMAL)
+    assert n_hit == rate * 10 or 0 < rate < 1
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("name", ["crashes", "truncates"])
+def test_a_stage_1_that_breaks_down_is_found(name: str, rate: float, bench: Workbench) -> None:
+    model = erring(bench, name, rate=rate, stage=1)
+    check_stage_1(bench, model, Split.ACADEMIC_NORMAL)
+    kinds = {failure.kind for failure in bench.predicted_states().run(Split.ACADEMIC_NORMAL, model).failures}
+    assert kinds <= {{"crashes": "crash", "truncates": "truncated"}[name]}
+    assert kinds or rate < 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("oracle", {}),
+        ("chatters", {"rate": 1.0}),
+        ("misdraws", {"rate": 0.5}),
+        ("misdraws", {"rate": 1.0}),
+        ("crashes", {"rate": 0.5, "stage": 2}),
+        ("truncates", {"rate": 0.5, "stage": 2}),
+    ],
+)
+def test_all_scores_show_what_was_injected(name: str, parameters: dict[str, Any], bench: Workbench) -> None:
+    check_all_scores(bench, erring(bench, name, **parameters))
+
+
+def test_programs_that_hang_are_ended_at_limits_of_their_own(bench: Workbench) -> None:
+    """Short ones here, since each takes its whole limit, yet long enough for the others on a busy machine."""
+    short = bench.settings.model_copy(update={"stage1_timeout_s": 8.0, "chart_timeout_s": 20.0})
+    with Workbench(short) as hasty:
+        model = erring(hasty, "hangs", rate=0.4, seed=1, stage="either")
+        before = {work.key.digest for work in bench.predicted_states().plan(Split.ACADEMIC_NORMAL, model)}
+        assert before.isdisjoint(
+            work.key.digest for work in hasty.predicted_states().plan(Split.ACADEMIC_NORMAL, model)
+        )
+        check_all_scores(hasty, model)
+        for stage in (hasty.predicted_states(), hasty.rendered_charts()):
+            failures = stage.run(Split.ACADEMIC_NORMAL, model).failures
+            assert {failure.kind for failure in failures} <= {"timeout", "invalid_state"}
+
+
+def check_all_scores(bench: Workbench, model: ModelSpec) -> None:
+    split = Split.ACADEMIC_NORMAL
+    lowered(bench, model, split)
+    assert bench.rendered_charts().run(split, model).n_error == 0
+    bench.execution_rate().run(split, model)
+    assert bench.visual_accuracy().run(split, model).n_error == 0
+    (row,) = bench.calibration().run([model])
+    normal = [one for one in row.instances if one.split is split]
+    assert {one.finding for one in normal} <= {"found", "clean"}, [one.as_json() for one in row.wrong]
+    assert {one.uid for one in normal if one.finding == "found"} == {
+        one.uid for one in normal if injected(model, one.uid)
+    }
+    harmless = model.slug.startswith(("oracle", "chatters"))
+    assert any(one.finding == "found" for one in normal) is not harmless
+
+
+def test_a_wrong_chart_fails_a_question_of_every_query(chain: Chain, bench: Workbench) -> None:
+    """Those that chance does not draw too: one kind of fault after the other, by the rubric of each reference chart."""
+    by_query = {instance.uid: instance for instance in instances(chain)}
+    for number, (uid, instance) in enumerate(sorted(by_query.items())):
+        folder = bench.artifacts.folder("references", (), uid)
+        right = read_drawing(json.loads((folder / "drawn.json").read_text(encoding="utf-8")))
+        assert right is not None
+        kind = get_args(MisdrawingKind)[number % 2]
+        known = next(known for known in known_queries() if known.query.uid == uid)
+        program = wrong_program(kind, known.stage2_program(chain.reference(instance)))
+        ran = bench.runner.run(Program(program, 2, CodeType.PYTHON, Limits(wall_s=120.0)))
+        assert ran.status is RunStatus.OK, (uid, ran.stderr_tail)
+        wrong = read_drawing(ran.drawn)
+        assert wrong is not None
+        assert any(not question.holds(wrong) for question in rubric_of(right)), (uid, kind)
+
+
+def rubric_of(drawing: Drawing) -> Iterator[Form]:
+    """What the scripted writer asks about a chart."""
+    for propose, most in ((compliance, 5), (topology, 3), (presentation, 5)):
+        for text in islice(true_questions(propose(drawing), drawing), most):
+            question = parse_question(text)
+            assert question is not None
+            yield question
