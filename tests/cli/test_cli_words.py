@@ -36,6 +36,7 @@ LEAVES = [path for path, command in COMMANDS if not isinstance(command, click.Gr
 def test_every_command_of_the_contract_is_there() -> None:
     assert {" ".join(path) for path in LEAVES} == {
         "backends",
+        "calibration",
         "compare",
         "contexts build",
         "contexts check",
