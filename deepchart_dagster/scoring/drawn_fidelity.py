@@ -4,9 +4,11 @@
     f1_drawn_reference  the same against what the reference chart draws; where nobody knows that, the reference's data
 
 Against data, recall is the share of derived values that the chart shows, as data (one-to-one) or in another way
-(scoring.drawn_values); precision is the share of drawn data that stand in der_data or src_data. Against the reference
-chart both are those of a one-to-one matching of drawn data. A mark may be in a unit of its own (thousands, millions,
-billions, percent): one factor for all its values.
+(scoring.drawn_values); precision is the share of drawn data that stand in der_data or src_data, as values or as names
+of members. A chart need not show every step of a derivation, so both are taken relative to those that the reference
+chart has over the reference's data: what draws as it does scores 1. Against the reference chart they are those of a
+one-to-one matching of drawn data. A mark may be in a unit of its own (thousands, millions, billions, percent) or turned
+downwards: one factor for all its values.
 
 ok               a chart whose marks are known; a side without numbers leaves its score out
 failed           the model left no chart: 0
@@ -31,11 +33,13 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark import drawn
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.benchmark.numbers import numeric_leaves
+from deepchart_dagster.benchmark.numbers import narrow_number, numeric_leaves
+from deepchart_dagster.benchmark.state import Side
 from deepchart_dagster.errors import InfrastructureError
 from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.scoring.drawn_values import Series, Shown
+from deepchart_dagster.scoring.labelled import labelled_leaves
 from deepchart_dagster.scoring.matching import TOLERANCE, accepts, match
 from deepchart_dagster.scoring.prediction import PredictedState, output_identity, reference_content, reference_file
 from deepchart_dagster.stage_versions import DRAWN_FIDELITY_VERSION
@@ -46,13 +50,13 @@ FIDELITY_NAME = "drawn_fidelity.json"
 FIDELITY_FORMAT = "deepchart-drawn-fidelity/1"
 
 # Drawn value = data × factor.
-_UNITS = (1.0, 1e-3, 1e-6, 1e-9, 1e-12, 100.0, 0.01, 1e3)
+_UNITS = tuple(sign * unit for sign in (1, -1) for unit in (1.0, 1e-3, 1e-6, 1e-9, 1e-12, 100.0, 0.01, 1e3))
 _MIN_DIGITS_WRITTEN = 2
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """``n_shown`` of ``n_expected`` values of the data are drawn; ``n_accounted`` of ``n_drawn`` drawn ones are data."""
+    """``n_shown`` of ``n_expected`` values are drawn; ``n_accounted`` of ``n_drawn`` drawn values are data."""
 
     n_expected: int
     n_shown: int
@@ -69,8 +73,18 @@ class Ratio:
 
     @property
     def f1(self) -> float:
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
+        return _harmonic(self.precision, self.recall)
+
+    def relative_to(self, norm: Ratio) -> float:
+        """F1 where precision and recall of ``norm`` count as full ones."""
+        precision = min(1.0, self.precision / norm.precision) if norm.precision else self.precision
+        recall = min(1.0, self.recall / norm.recall) if norm.recall else self.recall
+        return _harmonic(precision, recall)
+
+
+def _harmonic(precision: float, recall: float) -> float:
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
 
 
 @dataclass(frozen=True)
@@ -114,9 +128,25 @@ class _Pool:
         return False
 
 
-def against_data(shown: Shown, derived: Sequence[float], source: Sequence[float]) -> Comparison | None:
+@dataclass(frozen=True)
+class Data:
+    """``derived`` values are to be shown; ``others`` may be: source values, and numbers that name members."""
+
+    derived: Sequence[float]
+    others: Sequence[float] = ()
+
+    @classmethod
+    def of(cls, derived: object, source: object) -> Data:
+        leaves = (*labelled_leaves(derived), *labelled_leaves(source))
+        named = {number for leaf in leaves for key in leaf.keys if (number := narrow_number(key)) is not None}
+        years = {float(year) for leaf in leaves for year in leaf.years}
+        return cls(numeric_leaves(derived), (*numeric_leaves(source), *sorted(named | years)))
+
+
+def against_data(shown: Shown, data: Data) -> Comparison | None:
     """None where neither the chart nor the data have a number."""
-    pool = _Pool([*derived, *source])
+    derived = data.derived
+    pool = _Pool([*derived, *data.others])
     factors = {id(series): _factor(series, pool) for series in shown.series}
     drawn_data = [value / factors[id(one)] for one in shown.series for value in one.values]
     drawn_as_data = {pair.reference for pair in match(derived, drawn_data)}
@@ -226,23 +256,26 @@ class _Scoring:
         return self._score(shown, folder)
 
     def _score(self, shown: Shown, folder: Path) -> Outcome:
-        state = against_data(
-            shown, numeric_leaves(self.state.content("der")), numeric_leaves(self.state.content("src"))
-        )
-        reference = self._against_reference(shown)
-        compared = {"f1_drawn": state, "f1_drawn_reference": reference}
+        expected = Data.of(self._reference("der"), self._reference("src"))
+        chart = _shown(self.store, self.reference)
+        norm = against_data(chart, expected) if chart else None
+        state = against_data(shown, Data.of(self.state.content("der"), self.state.content("src")))
+        if chart is not None and chart.data:
+            reference = against_chart(shown, chart)
+        else:
+            reference = against_data(shown, expected) if expected.derived else None
+        compared = {"f1_drawn": state, "norm": norm, "f1_drawn_reference": reference}
         details: dict[str, JsonValue] = {name: one.as_json() if one else None for name, one in compared.items()}
         write_json(folder / FIDELITY_NAME, {"format": FIDELITY_FORMAT, **details})
-        scores: dict[str, JsonValue] = {name: one.ratio.f1 for name, one in compared.items() if one is not None}
+        scores: dict[str, JsonValue] = {}
+        if state is not None:
+            scores["f1_drawn"] = state.ratio.relative_to(norm.ratio) if norm else state.ratio.f1
+        if reference is not None:
+            scores["f1_drawn_reference"] = reference.ratio.f1
         return Outcome(value={**scores, "n_drawn": sum(len(one.values) for one in shown.data)})
 
-    def _against_reference(self, shown: Shown) -> Comparison | None:
-        chart = _shown(self.store, self.reference)
-        if chart is not None and chart.data:
-            return against_chart(shown, chart)
-        derived = reference_content(self.store, self.reference, "der")
-        source = reference_content(self.store, self.reference, "src")
-        return None if derived is None else against_data(shown, numeric_leaves(derived), numeric_leaves(source))
+    def _reference(self, side: Side) -> object:
+        return reference_content(self.store, self.reference, side)
 
 
 def _shown(store: ArtifactStore, result: InstanceResult) -> Shown | None:
