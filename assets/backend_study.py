@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
-from assets.outcome import materialized, partition_checks, progress_log
+from assets.outcome import materialized, partition_checks, progress_log, tag_cost
 from deepchart_dagster.partitions import ModelBackend, model_backends
 from deepchart_dagster.stage_versions import CHART_VERSION, VISUAL_ACCURACY_VERSION
 from resources import (
@@ -78,6 +78,7 @@ def _materialized(
     key = ModelBackend.of(context)
     model = bench.model(key.model)
     summary = stage.run(key.backend, model, progress=progress_log(context))
+    tag_cost(context, summary)
     return materialized(
         summary,
         means=means,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
-from assets.outcome import bounded_check, materialized, progress_log
+from assets.outcome import bounded_check, materialized, progress_log, tag_cost
 from deepchart_dagster.partitions import ModelSplit
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def materialized_model_split(
     model = bench.model(key.model)
     summary = stage.run(key.split, model, progress=progress_log(context))
     _export_rows(bench, summary.asset, key)
+    tag_cost(context, summary)
     return materialized(
         summary,
         means=means,

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 NO_ERRORS = "no_errors"
 FRESH = "fresh"
+CALLS_TAG = "deepchart/calls"
+PRICE_TAG = "deepchart/price_usd"
+UNKNOWN_PRICE_TAG = "deepchart/price_unknown"
 _LISTED = 20
 
 
@@ -74,6 +77,20 @@ def materialized(
         data_version=dg.DataVersion(summary.data_version),
         check_results=[_no_errors(summary), _fresh(summary), *checks],
     )
+
+
+def tag_cost(context: dg.AssetExecutionContext, summary: StepSummary) -> None:
+    """Calls and price so far as tags of the run, so that the list of runs shows what each has cost."""
+    calls = int(summary.observed("calls"))
+    run = context.instance.get_run_by_id(context.run_id)
+    if not calls or run is None:
+        return
+    price = float(run.tags.get(PRICE_TAG, 0)) + summary.observed("price_usd")
+    unknown = int(run.tags.get(UNKNOWN_PRICE_TAG, 0)) + summary.unknown("price_usd")
+    tags = {CALLS_TAG: str(int(run.tags.get(CALLS_TAG, 0)) + calls), PRICE_TAG: f"{price:.4f}"}
+    if unknown:  # a sum that leaves some out would pass for the price
+        tags[UNKNOWN_PRICE_TAG] = str(unknown)
+    context.instance.add_run_tags(context.run_id, tags)
 
 
 def _counts(summary: StepSummary) -> dict[str, dg.MetadataValue]:

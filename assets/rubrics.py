@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, partition_checks, progress_log
+from assets.outcome import materialized, partition_checks, progress_log, tag_cost
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
 from deepchart_dagster.stage_versions import RUBRIC_VERSION
@@ -27,4 +27,5 @@ def rubrics(
 ) -> dg.MaterializeResult:
     with open_workbench(storage, benchmark, judge, models) as bench:
         summary = bench.rubrics().run(Split(context.partition_key), progress=progress_log(context))
+        tag_cost(context, summary)
         return materialized(summary, means=["n_items", "n_valid"], where=bench.settings.storage / "rubrics")

@@ -32,7 +32,10 @@ DAGSTER_YAML = """\
 # Written by deepchart once; yours to edit.
 telemetry: {enabled: false}
 nux: {enabled: false}
-run_monitoring: {enabled: true}
+# A run that does not start is ended, and the place in a pool of one that ended is given back.
+run_monitoring: {enabled: true, start_timeout_seconds: 300, free_slots_after_run_end_seconds: 60}
+# A run that ended before its steps did is tried again; a step that failed is not: what is in error is in its check.
+run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false}
 concurrency:
   pools: {default_limit: 1, granularity: op}
   runs: {max_concurrent_runs: 2}

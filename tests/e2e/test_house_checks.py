@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-from assets.outcome import bounded_check, materialized
+from assets.outcome import bounded_check, materialized, tag_cost
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.artifacts.steps import Step, StepSummary, Work, run_step
@@ -67,3 +68,24 @@ def test_a_score_outside_its_range_is_named(tmp_path: Path, value: float, passed
     check = bounded_check("f1_in_range", _run(tmp_path, a=_f1(0.5), b=_f1(value)), "f1")
     assert check.passed is passed
     assert check.metadata["outside"].value == ([] if passed else ["b"])
+
+
+def test_a_run_is_tagged_with_what_its_calls_cost(tmp_path: Path) -> None:
+    def asked(price: float | None) -> Callable[[], Outcome]:
+        return lambda: Outcome(value={"f1": 1.0}, observations={"calls": 1, "price_usd": price})
+
+    first = _run(tmp_path / "first", a=asked(0.25), b=asked(0.5))
+    second = _run(tmp_path / "second", a=asked(None), b=asked(0.125))
+
+    @dg.asset
+    def paid(context) -> None:  # type: ignore[no-untyped-def]  # Dagster reads no annotation as text
+        tag_cost(context, first)
+        tag_cost(context, second)
+        tag_cost(context, _run(tmp_path / "second", a=asked(None), b=asked(0.125)))  # all reused: nothing is added
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = dg.materialize([paid], instance=instance)
+        run = instance.get_run_by_id(done.run_id)
+    assert run is not None
+    tags = {name: value for name, value in run.tags.items() if name.startswith("deepchart/")}
+    assert tags == {"deepchart/calls": "4", "deepchart/price_usd": "0.8750", "deepchart/price_unknown": "1"}

@@ -21,6 +21,7 @@ from deepchart_dagster.benchmark.documents import DocumentFacts
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.lineage.graph import NODES
 from deepchart_dagster.lineage.status import State, read_status
+from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.settings import load_settings
 from deepchart_dagster.workbench import Workbench
 
@@ -103,6 +104,18 @@ def models(old: str, new: str) -> Callable[[Path], Mapping[str, Any]]:
     return edited("models.yaml", old, new, "models_file")
 
 
+_identity = ModelSpec.identity
+
+
+def another_parameter(slug: str) -> Callable[[ModelSpec], dict[str, Any]]:
+    """Scripted models take no parameters: as if this one had another one."""
+
+    def identity(self: ModelSpec) -> dict[str, Any]:
+        return {**_identity(self), **({"parameters": {"temperature": 0.5}} if self.slug == slug else {})}
+
+    return identity
+
+
 ORACLE = "litellm_model: scripted/oracle\n"
 JUDGE = "litellm_model: scripted/judge\n"
 LIBRARIES = {"python": "3.11", "matplotlib": "another"}
@@ -121,6 +134,7 @@ CHANGES: dict[str, Change] = {
     "engine": Change(
         own={OCR: {BARLEY, LICHEN}},
         through=of(BOTH, CONTEXTS, STATES, *AFTER_STATES),
+        also_made=of(BOTH, CONTEXTS),  # a context says which engine read it; what models read of it is the same
         settings=lambda _: {"ocr_engine": "text-layer"},
     ),
     "layout rules": Change(
@@ -147,7 +161,7 @@ CHANGES: dict[str, Change] = {
     "model parameter": Change(
         own=of(BOTH, STATES, CHARTS),
         through=of(BOTH, *FIDELITY, *AFTER_CHARTS),
-        settings=models(ORACLE, f"{ORACLE}    parameters: {{temperature: 0.5}}\n"),
+        patches={"deepchart_dagster.llm.registry.ModelSpec.identity": another_parameter("oracle")},
     ),
     "code of stage 1": Change(
         own=of(BOTH, STATES),
@@ -174,7 +188,8 @@ CHANGES: dict[str, Change] = {
         own=of(BOTH, VISUAL), patches={"deepchart_dagster.scoring.visual.VISUAL_ACCURACY_VERSION": "another"}
     ),
     "parameter of the judge, who checks the rubrics too": Change(
-        own=of(BOTH, RUBRICS, VISUAL), settings=judges(JUDGE, f"{JUDGE}    parameters: {{temperature: 0.5}}\n")
+        own=of(BOTH, RUBRICS, VISUAL),
+        patches={"deepchart_dagster.llm.registry.ModelSpec.identity": another_parameter("scripted-judge")},
     ),
     "another judge for one run": Change(
         own=of(BOTH, VISUAL),
