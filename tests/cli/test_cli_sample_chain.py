@@ -187,21 +187,30 @@ def test_names_with_commas_as_the_readme_writes_them(copy: Chain) -> None:
         ("context_variants", "context_variants"),
         ("rubrics,references", "references rubrics"),
         ("references or rubrics", "references rubrics"),
-        ("group:scores", "derived_fidelity source_fidelity execution_rate visual_accuracy"),
+        (
+            "group:scores",
+            "calibration derived_fidelity diagnosis drawn_fidelity execution_rate grounding source_fidelity "
+            "visual_accuracy",
+        ),
         ("1+predicted_states", "context_variants predicted_states"),
         ("+predicted_states", "benchmark_queries raw_documents ocr_contexts context_variants predicted_states"),
         # One step fills all tables of the metrics store: asking for one means all of them.
-        ("metrics/scores", "metrics/backends metrics/executions metrics/calls metrics/scores"),
+        (
+            "metrics/scores",
+            "metrics/backends metrics/calls metrics/diagnoses metrics/executions metrics/scores",
+        ),
         (
             "execution_rate+",
-            "execution_rate metrics/backends metrics/executions metrics/calls metrics/scores stg_scores leaderboard "
-            "report",
+            "calibration execution_rate instance_scores leaderboard metrics/backends metrics/calls metrics/diagnoses "
+            "metrics/executions metrics/scores model_averages paper_comparison report stg_scores yardsticks",
         ),
         (
             "predicted_states+",
-            "predicted_states derived_fidelity rendered_charts source_fidelity execution_rate metrics/backends "
-            "metrics/executions "
-            "visual_accuracy metrics/calls metrics/scores stg_executions stg_calls stg_scores leaderboard report",
+            "calibration derived_fidelity diagnosis diagnosis_classes drawn_fidelity execution_rate grounding "
+            "instance_scores judge_agreement judge_verdicts leaderboard metrics/backends metrics/calls "
+            "metrics/diagnoses metrics/executions metrics/scores model_averages paper_comparison predicted_states "
+            "rendered_charts report source_fidelity stg_calls stg_diagnoses stg_executions stg_scores "
+            "validation_subset visual_accuracy yardsticks",
         ),
     ],
 )
