@@ -96,13 +96,14 @@ def cash_flow_lines(company: Company, fiscal_year: int) -> list[Line]:
     years = flow_years(company, fiscal_year)
     flows = [year.working_capital_flows for year in years]
     operating = "used in" if company.outcome == "loss" else "provided by"
+    investing = "used in" if all(year.investing_cash <= 0 for year in years) else "provided by (used in)"
 
     def each(value: Callable[[Year], int]) -> Values:
         return tuple(map(value, years))
 
     invested = [
         Line("Capital expenditures", each(lambda y: -y.decisions.capital_spending)),
-        Line("Purchases of marketable securities, net", each(lambda y: -y.securities_bought)),
+        Line("Marketable securities bought, net of those sold", each(lambda y: -y.securities_bought)),
         Line("Acquisitions, net of cash acquired", each(lambda y: -y.decisions.acquisitions)),
     ]
     financed = [
@@ -122,7 +123,7 @@ def cash_flow_lines(company: Company, fiscal_year: int) -> list[Line]:
         Line(f"Net cash {operating} operating activities", each(lambda y: y.operating_cash), "total"),
         Line("Investing activities:", style="heading", indent=0),
         *_unless_nil(invested),
-        Line("Net cash used in investing activities", each(lambda y: y.investing_cash), "total"),
+        Line(f"Net cash {investing} investing activities", each(lambda y: y.investing_cash), "total"),
         Line("Financing activities:", style="heading", indent=0),
         *_unless_nil(financed),
         Line("Net cash provided by (used in) financing activities", each(lambda y: y.financing_cash), "total"),

@@ -1,7 +1,7 @@
 """Quillon Therapeutics, Inc., an invented developer of medicines that is not profitable yet. Fiscal years 2020 to 2024.
 
-A smaller reporting company: its statements show two years, in thousands, and are printed on square pages, so that
-the statement of cash flows goes on over a page break.
+A smaller reporting company: its statements show two years, in thousands, and are printed on low pages, so that
+balance sheets and statements of cash flows go on over a page break.
 """
 
 from __future__ import annotations
@@ -103,5 +103,5 @@ QUILLON = Company(
     unit="thousands",
     flow_years=2,
     outcome="loss",
-    look=Look(width=576.0, height=576.0, margin=54.0, size=10.0, table_size=10.5),
+    look=Look(width=576.0, height=500.0, margin=54.0, size=10.0, table_size=10.5),
 )
