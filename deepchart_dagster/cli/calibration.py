@@ -8,7 +8,7 @@ from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import NoWorkPossible
 
 
-@click.command("calibration", short_help="Do scores show the faults that scripted models inject?")
+@click.command("calibration", short_help="Whether scores show the faults that scripted models inject.")
 @common_options
 def command(storage: str | None, as_json: bool) -> None:
     """For every scripted model that has been scored: in which instances a fault was injected, and at which metric the
