@@ -23,7 +23,7 @@ QUERIES = {
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A storage with both papers read, their contexts and references, and the oracle's states and source scores."""
     storage = tmp_path_factory.mktemp("lineage") / "storage"
-    build_mini(storage)
+    build_mini(storage, quick=True)
     _keep(storage, set(QUERIES))
     with Workbench(load_settings(storage=storage)) as bench:
         for document in bench.documents.list():
