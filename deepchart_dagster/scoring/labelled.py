@@ -117,7 +117,6 @@ def _members(members: Mapping[str, object], place: _Place) -> Iterator[tuple[obj
     naming = [item for item in members.values() if isinstance(item, list | tuple) and _names_others(item)]
     for name, item in members.items():
         is_list = isinstance(item, list | tuple)
-        parallel = isinstance(item, list | tuple) and [one for one in naming if one is not item and len(one) == len(item)]
         yield (
             item,
             _Place(
@@ -125,10 +124,17 @@ def _members(members: Mapping[str, object], place: _Place) -> Iterator[tuple[obj
                 names=(*place.names, *(word for other, word in own.items() if other != name)),
                 years=years_in(name) or years or place.years,
                 positions=place.positions,
-                parallel=tuple(parallel or ()),
+                parallel=_parallel(item, naming),
                 in_year_list=is_list and _is_year_list(item),
             ),
         )
+
+
+def _parallel(item: object, naming: Sequence[Sequence[object]]) -> tuple[Sequence[object], ...]:
+    """Of the lists that name others those that are as long as the list ``item``."""
+    if not isinstance(item, list | tuple):
+        return ()
+    return tuple(one for one in naming if one is not item and len(one) == len(item))
 
 
 def _items(items: Sequence[object], place: _Place) -> Iterator[tuple[object, _Place]]:
