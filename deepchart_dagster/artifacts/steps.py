@@ -135,6 +135,7 @@ def run_step(
     begun = time.monotonic()
     with store.lock(step.asset, () if step.shared else step.partition):
         remove_leftovers(store.folder(step.asset, step.scope, "x").parent)
+        remove_leftovers(store.partition_path(step.asset, step.partition, ".jsonl").parent)
         done = run_until_done(_run_all(store, step, works, concurrency, progress))
         results = tuple(result for result, _ in done)
         manifest = store.write_manifest(step.asset, step.partition, results)
