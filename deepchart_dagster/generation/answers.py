@@ -26,6 +26,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Literal
 
+from deepchart_dagster.artifacts.python_source import parse_python
 from deepchart_dagster.benchmark.model import CodeType
 
 Origin = Literal["whole", "fence", "unclosed_fence", "after_preamble"]
@@ -249,11 +250,9 @@ def _is_text(statement: ast.stmt) -> bool:
 
 def _parse(source: str) -> list[ast.stmt] | int:
     """The statements, or the line (from 1) at which the source stops being Python."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an odd escape in a model's string is no matter of ours
-        try:
-            return ast.parse(source).body
-        except SyntaxError as error:
-            return error.lineno or 1
-        except _UNPARSEABLE:
-            return 1
+    try:
+        return parse_python(source).body
+    except SyntaxError as error:
+        return error.lineno or 1
+    except _UNPARSEABLE:
+        return 1

@@ -8,8 +8,9 @@ change what a later import does; libraries imported after it are imported by the
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
+
+from deepchart_dagster.artifacts.python_source import parse_python
 
 # Each library with what its import brings along (tests/execution/test_execution_imports.py asks the interpreter).
 HEAVY: dict[str, frozenset[str]] = {
@@ -47,9 +48,7 @@ def import_set(source: str) -> tuple[str, ...]:
     () for what cannot be parsed.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes in the program; it prints them itself
-            body = ast.parse(source).body
+        body = parse_python(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     imported = set(_imported(body))
