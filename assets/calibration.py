@@ -19,7 +19,7 @@ _LISTED = 20
 @dg.asset(
     group_name="scores",
     code_version=CALIBRATION_VERSION,
-    deps=["source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"],
+    deps=["source_fidelity", "derived_fidelity", "diagnosis", "execution_rate", "visual_accuracy"],
     description="Scripted models inject known faults: which scores show them, and which show something else.",
     check_specs=[
         dg.AssetCheckSpec(

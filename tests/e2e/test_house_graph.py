@@ -94,7 +94,7 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
     "calibration": (
         None,
         "scores",
-        {"source_fidelity", "derived_fidelity", "execution_rate", "visual_accuracy"},
+        {"source_fidelity", "derived_fidelity", "diagnosis", "execution_rate", "visual_accuracy"},
         {"faults_found", "faults_named", "nothing_else_lowered"},
     ),
     "report": (

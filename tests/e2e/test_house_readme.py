@@ -28,6 +28,7 @@ def test_predicted_states_and_what_is_made_from_them(demo: Demo) -> None:
         "drawn_fidelity",
         "execution_rate",
         "visual_accuracy",
+        "calibration",
         "metrics/scores",
         "metrics/executions",
         "metrics/diagnoses",

@@ -60,7 +60,11 @@ def test_a_folder_names_queries_by_its_files(tmp_path: Path) -> None:
 
 def test_given_questions_are_checked_and_none_is_written(house: Any, tmp_path: Path) -> None:
     given(house, tmp_path, {"q1": PUBLISHED})
-    answers = {"Would you call it a bar chart?": "Yes", "Do the bars stand upright?": "Yes", "Does the last bar rise above all others?": "No"}
+    answers = {
+        "Would you call it a bar chart?": "Yes",
+        "Do the bars stand upright?": "Yes",
+        "Does the last bar rise above all others?": "No",
+    }
     house.client.instead = lambda request: next(
         (said for question, said in answers.items() if question in str(request.messages)), "Yes"
     )
