@@ -20,20 +20,19 @@ from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.artifacts.inputs import usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
-from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
+from deepchart_dagster.artifacts.steps import Work
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import Instance, Split
+from deepchart_dagster.benchmark.model import Instance
 from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.benchmark.state import Side as StateSide
 from deepchart_dagster.errors import InfrastructureError
-from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.scoring.diagnosis import Diagnosed, Evidence, Side, diagnose
 from deepchart_dagster.scoring.fidelity import compare
 from deepchart_dagster.scoring.given import GivenContext
 from deepchart_dagster.scoring.labelled import Labelled
 from deepchart_dagster.scoring.prediction import PredictedState, output_identity, reference_content, reference_file
+from deepchart_dagster.scoring.stage import ScoreStage, scope_of
 from deepchart_dagster.stage_versions import DIAGNOSIS_VERSION
 
 ASSET = "diagnosis"
@@ -43,27 +42,21 @@ SIDES: tuple[StateSide, ...] = get_args(StateSide)
 
 
 @dataclass(frozen=True)
-class DiagnosisStage:
+class DiagnosisStage(ScoreStage):
     """Reads predicted_states, references and context_variants. Partition and scope: (split, model)."""
 
-    store: ArtifactStore
-    library: Library
     evidence: EvidenceStore
 
-    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
-        """One work for each instance of the split that ``model`` is asked about."""
-        return [self._work(instance, model) for instance in asked_instances(self.library, split, model)]
+    @property
+    def asset(self) -> str:
+        return ASSET
 
-    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        step = Step.own(ASSET, split.value, model.slug)
-        return run_step(self.store, step, self.plan(split, model), progress=progress)
-
-    def _work(self, instance: Instance, model: ModelSpec) -> Work:
-        uid, split = instance.uid, instance.split.value
+    def work(self, instance: Instance, model: ModelSpec) -> Work:
+        uid, scope = instance.uid, scope_of(instance, model)
         try:
             reference = usable_result(self.store, "references", (), uid)
-            state = PredictedState.of(self.store, (split, model.slug), uid)
-            given = GivenContext.of(self.store, self.evidence, model, split, state.result)
+            state = PredictedState.of(self.store, scope, uid)
+            given = GivenContext.of(self.store, self.evidence, model, instance.split.value, state.result)
         except InfrastructureError as error:
             return Work(uid, InputKey.of(version=DIAGNOSIS_VERSION), blocked=error)
         diagnosing = _Diagnosing(self.store, reference, state, given, instance.query.chart_purpose)

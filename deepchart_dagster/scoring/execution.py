@@ -12,35 +12,26 @@ from pathlib import Path
 from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.inputs import usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Problem, Status
-from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
-from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.artifacts.steps import Work
+from deepchart_dagster.benchmark.model import Instance
 from deepchart_dagster.errors import InfrastructureError
-from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.scoring.stage import ScoreStage, scope_of
 from deepchart_dagster.stage_versions import EXECUTION_VERSION
 
 ASSET = "execution_rate"
 
 
 @dataclass(frozen=True)
-class ExecutionStage:
+class ExecutionStage(ScoreStage):
     """Reads rendered_charts. Partition and scope: (split, model)."""
 
-    store: ArtifactStore
-    library: Library
+    @property
+    def asset(self) -> str:
+        return ASSET
 
-    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
-        """One work for each instance of the split that ``model`` is asked about."""
-        scope = (split.value, model.slug)
-        return [self._work(instance.uid, scope) for instance in asked_instances(self.library, split, model)]
-
-    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        step = Step.own(ASSET, split.value, model.slug)
-        return run_step(self.store, step, self.plan(split, model), progress=progress)
-
-    def _work(self, uid: str, scope: tuple[str, ...]) -> Work:
+    def work(self, instance: Instance, model: ModelSpec) -> Work:
+        uid, scope = instance.uid, scope_of(instance, model)
         try:
             chart = usable_result(self.store, "rendered_charts", scope, uid)
         except InfrastructureError as error:

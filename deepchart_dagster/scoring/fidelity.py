@@ -24,18 +24,16 @@ from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome, Problem, Status
-from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
-from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.artifacts.steps import Work
+from deepchart_dagster.benchmark.model import Instance
 from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.benchmark.state import Side, StatePart, find_part, invalidity, load_state
 from deepchart_dagster.errors import BenchmarkFormatError, InfrastructureError
-from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.generation.states import STATE_ASSET, STATE_NAME
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.scoring.matching import Pair, match
 from deepchart_dagster.scoring.prediction import output_identity, reference_file
+from deepchart_dagster.scoring.stage import ScoreStage, scope_of
 from deepchart_dagster.scoring.tables import read_reference
 from deepchart_dagster.scoring.upstream import match_nearest, upstream_leaves, upstream_reference
 from deepchart_dagster.stage_versions import FIDELITY_VERSION
@@ -119,24 +117,18 @@ def reference_values(data: bytes, name: str, side: Side, scorer: Scorer = "paper
 
 
 @dataclass(frozen=True)
-class FidelityStage:
+class FidelityStage(ScoreStage):
     """Scores predicted_states against references on one side. Partition and scope: (split, model)."""
 
-    store: ArtifactStore
-    library: Library
     side: Side
     scorer: Scorer = "paper"
 
-    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
-        """One work for each instance of the split that ``model`` is asked about."""
-        scope = (split.value, model.slug)
-        return [self._work(instance.uid, scope) for instance in asked_instances(self.library, split, model)]
+    @property
+    def asset(self) -> str:
+        return ASSETS[self.side]
 
-    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        step = Step.own(ASSETS[self.side], split.value, model.slug)
-        return run_step(self.store, step, self.plan(split, model), progress=progress)
-
-    def _work(self, uid: str, scope: tuple[str, ...]) -> Work:
+    def work(self, instance: Instance, model: ModelSpec) -> Work:
+        uid, scope = instance.uid, scope_of(instance, model)
         try:
             reference = usable_result(self.store, "references", (), uid)
             if reference.value.get(_COUNTS[self.side]) is None:

@@ -27,18 +27,16 @@ from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.artifacts.results import Outcome
-from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
-from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.benchmark.library import Library
-from deepchart_dagster.benchmark.model import Instance, Split
+from deepchart_dagster.artifacts.steps import Work
+from deepchart_dagster.benchmark.model import Instance
 from deepchart_dagster.contexts.locate import TextLine
 from deepchart_dagster.contexts.written import NumberIndex, plain_text
 from deepchart_dagster.errors import InfrastructureError
-from deepchart_dagster.generation.asking import asked_instances
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.scoring.given import GivenContext
 from deepchart_dagster.scoring.labelled import Labelled, labelled_leaves
 from deepchart_dagster.scoring.prediction import PredictedState
+from deepchart_dagster.scoring.stage import ScoreStage, scope_of
 from deepchart_dagster.stage_versions import GROUNDING_VERSION
 
 ASSET = "grounding"
@@ -126,26 +124,20 @@ def _plainness(place: Grounded) -> tuple[bool, bool]:
 
 
 @dataclass(frozen=True)
-class GroundingStage:
+class GroundingStage(ScoreStage):
     """Reads predicted_states and context_variants. Partition and scope: (split, model)."""
 
-    store: ArtifactStore
-    library: Library
     evidence: EvidenceStore
 
-    def plan(self, split: Split, model: ModelSpec) -> list[Work]:
-        """One work for each instance of the split that ``model`` is asked about."""
-        return [self._work(instance, model) for instance in asked_instances(self.library, split, model)]
+    @property
+    def asset(self) -> str:
+        return ASSET
 
-    def run(self, split: Split, model: ModelSpec, progress: Progress | None = None) -> StepSummary:
-        step = Step.own(ASSET, split.value, model.slug)
-        return run_step(self.store, step, self.plan(split, model), progress=progress)
-
-    def _work(self, instance: Instance, model: ModelSpec) -> Work:
-        uid, split = instance.uid, instance.split.value
+    def work(self, instance: Instance, model: ModelSpec) -> Work:
+        uid, scope = instance.uid, scope_of(instance, model)
         try:
-            state = PredictedState.of(self.store, (split, model.slug), uid)
-            given = GivenContext.of(self.store, self.evidence, model, split, state.result)
+            state = PredictedState.of(self.store, scope, uid)
+            given = GivenContext.of(self.store, self.evidence, model, instance.split.value, state.result)
         except InfrastructureError as error:
             return Work(uid, InputKey.of(version=GROUNDING_VERSION), blocked=error)
         key = InputKey.of(version=GROUNDING_VERSION, state=state.identity, given=given.identity)
