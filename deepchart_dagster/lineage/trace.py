@@ -140,7 +140,10 @@ def _instances(bench: Workbench, key: PartitionKey, uid: str, asset: str) -> Ite
         yield PartitionKey(asset, split=key.split or _text_split(bench, uid)), uid
     elif kind is PartitionKind.DOCUMENT and key.split is not None:
         works = [work for work in bench.context_variants().plan(key.split) if work.uid == uid]
-        for document in sorted(documents_read(bench, works)):
+        registered = {
+            document.id for document in bench.documents.list()
+        }  # a benchmark may ship what was read of its own
+        for document in sorted(registered & documents_read(bench, works).keys()):
             yield PartitionKey(asset, document=document), document
 
 

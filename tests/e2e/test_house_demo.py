@@ -81,11 +81,11 @@ def test_misreads_is_lower_by_exactly_what_was_injected(demo: Demo) -> None:
 
 
 def test_a_second_demo_computes_nothing_and_says_so(demo: Demo) -> None:
-    done = demo.run("demo")
+    done = demo.run("demo", "--quick")
     assert done.returncode == 0, done.stderr
     assert "Nothing was computed again" in done.stdout
     assert done.stderr.splitlines()[0] == "mini benchmark: its PDFs and queries are there already"
-    again = json.loads(demo.run("demo", "--json").stdout)
+    again = json.loads(demo.run("demo", "--quick", "--json").stdout)
     assert sum(row["n_computed"] for row in again["materialized"]) == 0
     assert sum(row["calls"] for row in again["materialized"]) == 0
     assert again["leaderboard"] == demo.first["leaderboard"]
