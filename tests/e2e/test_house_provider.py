@@ -120,7 +120,7 @@ def test_a_user_s_model_runs_over_http_to_its_scores(own: tuple[Demo, OracleServ
     assert set(scores.values()) == {1.0}
     assert len(server.requests) == 8, "two stages of four instances, each asked once"
     pictures = [part for body in server.requests for part in _parts(body) if part["type"] == "image_url"]
-    assert len(pictures) == 8, "two reports' questions, four chunks each"
+    assert len(pictures) == 12, "two reports of 45 and 42 pages, up to eight to a chunk"
     priced = [json.loads(line) for path in house.storage.glob("llm/ledger/*.jsonl") for line in path.open()]
     own_rows = [row for row in priced if row["model"] == "own-model"]
     assert {row["price_usd"] for row in own_rows} == {1000 * 2.0 / 1e6 + 100 * 10.0 / 1e6}
