@@ -15,6 +15,7 @@ from deepchart_dagster.metrics.store import build_metrics
 STRICT = Thresholds(vas=0.7, f1=0.9)
 
 
+@pytest.mark.slow
 def test_classes_are_counted_by_model_and_split(built: Any) -> None:
     rows = read_classes(built.root)
 
@@ -31,6 +32,7 @@ def test_classes_are_counted_by_model_and_split(built: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_chart_with_a_high_vas_and_wrong_data_is_hidden(built: Any) -> None:
     """shop/1 of m-1 has a VAS of 0.75 over F1_der 0.8; shop/2 has no VAS; failed ones look like nothing."""
     real, robot = read_hidden(built.root, STRICT)
@@ -44,6 +46,7 @@ def test_a_chart_with_a_high_vas_and_wrong_data_is_hidden(built: Any) -> None:
     assert "shop/1  VAS 0.75  F1_src 1.00  F1_der 0.80" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thresholds", [Thresholds(vas=0.8, f1=0.9), Thresholds(vas=0.7, f1=0.8)])
 def test_thresholds_decide(built: Any, thresholds: Thresholds) -> None:
     assert [row.instances for row in read_hidden(built.root, thresholds)] == [(), ()]

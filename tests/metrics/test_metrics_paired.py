@@ -103,6 +103,7 @@ def test_the_command(built: Any) -> None:
     assert "nobody has no scores. These have: m-1, robot." in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_model_without_scores_is_a_usage_error(built: Any) -> None:
     with pytest.raises(UsageError, match="ghost has no scores"):
         compare_models(built.root, "ghost", "m-1")

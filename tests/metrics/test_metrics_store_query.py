@@ -65,6 +65,7 @@ def test_a_build_that_is_killed_leaves_the_old_store(tree: Any) -> None:
     assert left == {"raw.duckdb"}
 
 
+@pytest.mark.slow
 def test_a_question_has_its_rows_and_the_kinds_of_json(built: Any) -> None:
     answer = ask(
         built.root / "metrics" / "deepchart.duckdb",
@@ -81,6 +82,7 @@ def test_a_question_has_its_rows_and_the_kinds_of_json(built: Any) -> None:
     assert mean.rows == ((0.5,),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
@@ -102,6 +104,7 @@ def test_nothing_is_written_and_nothing_but_the_store_is_read(built: Any, sql: s
     assert ask(database, "select count(*) from pipeline.scores").rows == ((88,),)
 
 
+@pytest.mark.slow
 def test_every_table_and_column_of_ours_is_described(built: Any) -> None:
     tables = {f"{table.schema}.{table.name}": table for table in described(built.root / "metrics" / "deepchart.duckdb")}
     assert {f"pipeline.{table.name}" for table in TABLES} <= set(tables)
