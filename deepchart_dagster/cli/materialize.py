@@ -81,22 +81,16 @@ def command(
     budget = budget_settings(max_cost, max_tokens)
     with workbench(storage, only_errors=retry_errors or None, prompts=prompts, **budget) as bench:
         runs = Runs(bench.settings)
-        known = [document.id for document in bench.documents.list()]
-        runs.sync_models(bench.models)
-        runs.sync_documents(known)
-        runs.sync_judges(bench.judges.judges)
+        _sync(runs, bench)
         assets = select_assets(runs, selection)
         scope = Scope(
             models=tuple(bench.model(slug).slug for slug in models),
             splits=tuple(Split(split) for split in splits) or tuple(Split),
-            documents=tuple(bench.documents.get(name).id for name in documents) or tuple(known),
+            documents=_documents(bench, documents),
             backends=_backends(assets, backends),
             judges=judges,
         )
-        _check_models(assets, scope, bench)
-        _check_judges(assets, bench)
-        _check_study(assets, scope, bench)
-        _check_prices(assets, scope, bench)
+        _check(assets, scope, bench)
         groups = applicable_groups(bench, run_groups(assets, scope), scope)
         if not groups:
             raise nothing_to_do(bench, assets, scope)
@@ -121,6 +115,26 @@ def command(
     emit(as_json, {**outcome_json(outcome), **_published(bench, outcome)}, outcome_text(outcome))
     if outcome.exit_code:
         raise click.exceptions.Exit(outcome.exit_code)
+
+
+def _sync(runs: Runs, bench: Workbench) -> None:
+    """Dagster's partitions in line with models.yaml, judges.yaml and the registered documents."""
+    runs.sync_models(bench.models)
+    runs.sync_judges(bench.judges.judges)
+    runs.sync_documents(document.id for document in bench.documents.list())
+
+
+def _documents(bench: Workbench, asked: tuple[str, ...]) -> tuple[str, ...]:
+    """Those asked for, else all that are registered. Raises UsageError for one that is not."""
+    return tuple(bench.documents.get(name).id for name in asked) or tuple(one.id for one in bench.documents.list())
+
+
+def _check(assets: list[str], scope: Scope, bench: Workbench) -> None:
+    """What is known to be wrong before any call is made."""
+    _check_models(assets, scope, bench)
+    _check_judges(assets, bench)
+    _check_study(assets, scope, bench)
+    _check_prices(assets, scope, bench)
 
 
 def _backends(assets: list[str], asked: tuple[str, ...]) -> tuple[Backend, ...]:

@@ -353,9 +353,9 @@ def test_why_in_words(chain: Chain) -> None:
     assert long.out.startswith("finance/287: cannot be computed: the file data/finance/287/long/nyse-xom-2019-10K-")
     assert len([line for line in long.out.splitlines() if line.startswith("finance/287")]) == 1
     normal = chain.run("why", "context_variants", "--split", "finance-normal", "--instance", "finance/1")
-    assert normal.out == "finance/1: fresh: nothing it depends on has changed\n"
+    assert normal.out.splitlines()[0] == "finance/1: fresh: nothing it depends on has changed"
     never = chain.run("why", "references", "--split", "finance-normal", "--instance", "finance/1")
-    assert never.out == "finance/1: was never computed\n"
+    assert never.out.splitlines()[0] == "finance/1: was never computed"
 
 
 @pytest.mark.parametrize(
