@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html.parser import HTMLParser
 
 from deepchart_dagster.benchmark.pipe_tables import cells_of, is_rule
@@ -17,6 +18,7 @@ _PIPES = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*$\n?){2,}", re.MULTILINE)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CAPTION_REACH = 400
 _MAX_SPAN = 100
+_KEPT_TEXTS = 128
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ def folded(text: str) -> str:
     return " ".join(text.replace("’", "'").split()).casefold()
 
 
-def tables_in(text: str) -> list[TextTable]:
-    """In their order."""
+@lru_cache(maxsize=_KEPT_TEXTS)
+def tables_in(text: str) -> tuple[TextTable, ...]:
+    """In their order. Five models that read the same documents have them parsed once."""
     places = sorted(_matches(text), key=lambda place: place[0])
     tables = []
     end_before = 0
@@ -55,7 +58,7 @@ def tables_in(text: str) -> list[TextTable]:
         above = text[max(end_before, start - _CAPTION_REACH) : start]
         tables.append(_table(rows, above))
         end_before = end
-    return [table for table in tables if table.rows]
+    return tuple(table for table in tables if table.rows)
 
 
 def _matches(text: str) -> Iterator[tuple[int, int, list[_Row]]]:
