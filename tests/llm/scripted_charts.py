@@ -66,6 +66,12 @@ def ticks(labels: list[str]) -> list[Json]:
     return [{"at": float(index), "label": label} for index, label in enumerate(labels)]
 
 
+AT_YEARS: Json = {
+    "xticks": [{"at": 2019.0, "label": "2019"}, {"at": 2021.0, "label": "2021"}],
+    "yticks": ticks(["0", "1", "2"]),
+}
+
+
 def legend(*labels: str) -> Json:
     return {"title": "", "entries": [{"label": label, "color": f"#{index:06x}"} for index, label in enumerate(labels)]}
 
@@ -83,7 +89,7 @@ def error_bars(count: int) -> Json:
 
 
 USUAL_CHARTS: dict[str, Json] = {
-    "bare bars": drawn(bars([3.0, 1.0, 2.0])),
+    "bare bars": drawn(bars([3.0, 1.0, 2.0]), ylim=[0.0, 4.0], yticks=ticks(["0", "1", "2"])),
     "bars with everything": drawn(
         bars([3.0, 1.0, 2.0, 5.0], "Revenue"),
         title="Revenue",
@@ -101,11 +107,16 @@ USUAL_CHARTS: dict[str, Json] = {
         legend=legend("WT", "KO"),
     ),
     "stacked bars": drawn(bars([3.0, 1.0], "A"), bars([2.0, 4.0], "B", bases=[3.0, 1.0]), legend=legend("A", "B")),
-    "line": drawn(line([1.0, 3.0, 2.0]), xlim=[2018.9, 2021.1]),
+    "line": drawn(line([1.0, 3.0, 2.0]), xlim=[2018.9, 2021.1], ylim=[0.0, 4.0], **AT_YEARS),
     "two lines": drawn(
-        line([1.0, 3.0, 2.0], "A"), line([4.0, 1.0, 0.5], "B", "#000000"), legend=legend("A", "B"), xlim=[2018, 2022]
+        line([1.0, 3.0, 2.0], "A"),
+        line([4.0, 1.0, 0.5], "B", "#000000"),
+        legend=legend("A", "B"),
+        xlim=[2018, 2022],
+        ylim=[0.0, 5.0],
+        **AT_YEARS,
     ),
-    "scatter": drawn(points([1.0, 2.0, 3.0], [1.0, 4.0, 5.0])),
+    "scatter": drawn(points([1.0, 2.0, 3.0], [1.0, 4.0, 5.0]), xticks=ticks(["0", "1"]), yticks=ticks(["0", "1"])),
     "horizontal bars": drawn(
         bars([3.0, 1.0, 2.0], orientation="horizontal"), ylim=[2.5, -0.5], xlim=[0.0, 4.0], yticks=ticks(YEARS[:3])
     ),

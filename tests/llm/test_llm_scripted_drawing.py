@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from scripted_charts import USUAL_CHARTS, bars, drawing_of, drawn, line, points, ticks
+from scripted_charts import USUAL_CHARTS, bars, drawing_of, drawn, legend, line, points, ticks
 
 from deepchart_dagster.llm.scripted import questions_topology
 from deepchart_dagster.llm.scripted.proposals import topology
@@ -47,7 +47,8 @@ def test_a_year_has_one_name_however_its_tick_is_written(label: str) -> None:
 
 
 def test_values_on_different_axes_are_not_compared() -> None:
-    data = drawn(bars([10.0, 20.0], "amount"))
+    at_years = [{"at": year, "label": year} for year in ("2019", "2020")]
+    data = drawn(bars([10.0, 20.0], "amount"), xticks=at_years, legend=legend("amount", "ratio"))
     main = data["figures"][0]["axes"][0]
     data["figures"][0]["axes"].append({**main, "marks": [{**line([0.1, 0.3], "ratio"), "x": ["2019", "2020"]}]})
     both = {form for form in topology(drawing_of(data)) if isinstance(form, questions_topology.SeriesLarger)}
@@ -68,7 +69,13 @@ def test_a_scatter_is_asked_about_its_points_before_its_fitted_line() -> None:
 
 @pytest.mark.parametrize(
     ("label", "unit"),
-    [("Revenue (US$ millions)", "US$ millions"), ("Rank (1 = largest)", None), ("Share (%) ", "%"), ("Year", None)],
+    [
+        ("Revenue (US$ millions)", "US$ millions"),
+        ("Rank (1 = largest)", None),
+        ("Share (%) ", "%"),
+        ("Year", None),
+        ("P (p-values: t-test)", None),
+    ],
 )
 def test_a_unit_stands_in_brackets_at_the_end(label: str, unit: str | None) -> None:
     assert unit_of(label) == unit

@@ -134,7 +134,8 @@ def test_a_changed_chart_changes_the_answer(room: Room, question: str, changed: 
     ],
 )
 def test_a_reader_misses_what_is_taken_away(room: Room, question: str, axes: Json) -> None:
-    whole = {"title": "T", "ylabel": "Revenue (US$)", "legend": legend("A", "B"), "yticks": ticks(["0", "5"])}
+    labelled = [{"at": 0.0, "label": "0"}, {"at": 100.0, "label": "100"}]
+    whole = {"title": "T", "ylabel": "Revenue (US$)", "legend": legend("A", "B"), "yticks": labelled}
     mark = bars([3.0, 1.0, 2.0])
     assert room.judge(question, room.picture(drawn(mark, **whole), "right")) == "Yes"
     assert room.judge(question, room.picture(drawn(mark, **{**whole, **axes}), "wrong")) == "No"
@@ -222,3 +223,81 @@ def test_labels_that_stand_on_one_another_are_seen() -> None:
     assert not question.holds(drawing_of(drawn(bars([3.0])))), "no labels are none that can be read"
     sparse = [{"at": at / 10, "label": "" if at % 10 else str(at)} for at in range(100)]
     assert question.holds(drawing_of(drawn(bars([3.0]), xlim=[0.0, 10.0], xticks=sparse)))
+
+
+# What is in the drawn data and cannot be seen in the picture (found by people's labels, docs/judge-study).
+
+
+def test_a_line_across_the_axes_connects_nothing(room: Room) -> None:
+    def segments(*ends: list[list[float | None]]) -> Json:
+        return {"type": "segments", "label": "", "color": None, "segments": [ends]}
+
+    connecting = "Does the chart show connecting segments?"
+    reference = "Does the chart show straight reference lines across the axes?"
+    for rule in (segments([None, 5.0], [None, 5.0]), segments([5.0, None], [5.0, None])):
+        image = room.picture(drawn(bars([3.0, 1.0]), rule), str(rule))
+        assert (room.judge(connecting, image), room.judge(reference, image)) == ("No", "Yes")
+        assert reference in room.write("instruction compliance", image)
+    between = room.picture(drawn(segments([1.0, 5.0], [2.0, 5.0])), "between")
+    assert (room.judge(connecting, between), room.judge(reference, between)) == ("Yes", "No")
+
+
+def test_an_axis_without_labels_runs_in_no_direction(room: Room) -> None:
+    question = "Do the values on the vertical axis increase from bottom to top?"
+    for labels, answer in ((["0", "5"], "Yes"), (["", ""], "No"), ([], "No"), (["0"], "No")):
+        assert room.judge(question, room.picture(drawn(bars([3.0]), yticks=ticks(labels)), str(labels))) == answer
+    page = {**drawn(bars([3.0])), "library": "Chart.js"}
+    assert room.judge(question, room.picture(page, "page")) == "Yes", "pages do not tell the labels of their values"
+    panels = drawn(bars([3.0]), yticks=ticks(["0", "5"]))
+    main = panels["figures"][0]["axes"][0]
+    panels["figures"][0]["axes"].append({**main, "box": [0.5, 0.1, 0.4, 0.8], "yticks": []})
+    assert room.judge(question, room.picture(panels, "shared")) == "Yes"
+
+
+def test_a_bar_of_less_than_a_pixel_is_not_seen(room: Room) -> None:
+    """480 pixels for 480: one is a pixel."""
+    image = room.picture(drawn(bars([300.0, 0.9, 0.1, 1.2]), ylim=[0.0, 480.0]), "x")
+    for question, answer in (
+        ("Is the number of bars in the whole chart exactly 2?", "Yes"),
+        ("Is the number of bars in the whole chart exactly 4?", "No"),
+        ("Is the value drawn for “2020” greater than the value drawn for “2021”?", "No"),
+        ("Is the value drawn for “2022” greater than the value drawn for “2021”?", "Yes"),
+        ("Does “2021” have the lowest value of all?", "No"),
+        ("Does “2019” have the highest value of all?", "Yes"),
+        ("Does the value drawn for “2020” lie above zero?", "No"),
+        ("Does the value drawn for “2019” lie above zero?", "Yes"),
+    ):
+        assert room.judge(question, image) == answer, question
+    unknown = room.picture(drawn(bars([300.0, 0.9, 0.1]), ylim=[None, None]), "unknown")
+    assert room.judge("Is the value drawn for “2020” greater than the value drawn for “2021”?", unknown) == "Yes"
+
+
+def test_ticks_that_lie_on_one_another_cannot_be_told_apart(room: Room) -> None:
+    question = "Does the vertical axis have at least two labelled ticks, all labelled differently?"
+    for gap, answer in ((10.0, "Yes"), (1.0, "No")):
+        labelled = [{"at": gap * at, "label": f"tick {at}"} for at in range(3)]
+        assert room.judge(question, room.picture(drawn(bars([3.0]), yticks=labelled), str(gap))) == answer
+
+
+def test_names_that_no_word_of_the_picture_gives_are_not_known(room: Room) -> None:
+    lines = [
+        {"type": "line", "label": label, "color": None, "x": [2019.0, 2020.0], "y": y, "marker": True}
+        for label, y in (("A", [100.0, 150.0]), ("B", [50.0, 20.0]))
+    ]
+    at = [{"at": 2019.0, "label": "2019"}, {"at": 2020.0, "label": "2020"}]
+    of_series = "At “2019”, is the value of the series “A” greater than the value of the series “B”?"
+    of_place = "Is the value drawn for “2019” greater than the value drawn for “2020”?"
+    for words, series, place in (
+        ({"xticks": at, "legend": legend("A", "B")}, "Yes", "No"),
+        ({"xticks": at, "texts": [{"text": name, "x": 1.0, "y": 1.0} for name in "AB"]}, "Yes", "No"),
+        ({"xticks": at}, "No", "No"),
+        ({"legend": legend("A", "B")}, "No", "No"),
+    ):
+        image = room.picture(drawn(*lines, **words), str(words))
+        assert (room.judge(of_series, image), room.judge(of_place, image)) == (series, place)
+    falling = [room.picture(drawn(lines[1], xticks=labels), str(labels)) for labels in (at, [])]
+    assert [room.judge(of_place, image) for image in falling] == ["Yes", "No"]
+    bare = {"categories": ["2019", "2020"], "positions": [2019.0, 2020.0]}
+    named = "Does every bar stand at a named category?"
+    pictures = [room.picture(drawn(bars([3.0, 1.0], **bare), xticks=labels), f"bars {labels}") for labels in (at, [])]
+    assert [room.judge(named, image) for image in pictures] == ["Yes", "No"]

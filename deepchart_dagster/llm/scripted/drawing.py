@@ -27,7 +27,9 @@ from deepchart_dagster.benchmark.drawn import (
     Line,
     Mark,
     Pie,
+    Place,
     Scatter,
+    Segments,
     Tick,
     known,
     label_of,
@@ -36,13 +38,17 @@ from deepchart_dagster.benchmark.drawn import (
 from deepchart_dagster.benchmark.numbers import narrow_number
 
 _SAME_BOX = 0.01
+_TELLS_TICKS = "matplotlib"
+_AXES: tuple[AxisName, ...] = ("horizontal", "vertical")
+_EVEN_SCALES = ("linear", "category")
 
 
 @dataclass(frozen=True)
 class Series:
     """Finite values at named places, in drawn order; ``names`` are unique once normalised.
 
-    ``axes`` numbers the axes it is drawn on: values on different ones cannot be compared by eye.
+    ``axes`` numbers the axes it is drawn on: values on different ones cannot be compared by eye. ``pixel`` is what one
+    pixel is worth there: values that differ by less look the same. 0 where that is unknown.
     """
 
     name: str
@@ -50,10 +56,15 @@ class Series:
     axes: int
     names: tuple[str, ...]
     values: tuple[float, ...]
+    pixel: float = 0.0
 
     @cached_property
     def by_name(self) -> dict[str, float]:
         return {same(name): value for name, value in zip(self.names, self.values, strict=True)}
+
+    def exceeds(self, larger: float, smaller: float) -> bool:
+        """Whether one value is seen to be above another of this series."""
+        return larger > smaller and larger - smaller >= self.pixel
 
 
 @dataclass(frozen=True)
@@ -86,14 +97,15 @@ def one_line(text: str) -> str:
 def read_drawing(drawn: JsonValue) -> Drawing | None:
     """None where ``drawn`` is not in the format."""
     document = known(drawn)
-    return None if document is None else Drawing(document.saved)
+    return None if document is None else Drawing(document.saved, tells_ticks=document.library == _TELLS_TICKS)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One chart."""
+    """One chart. ``tells_ticks``: tick labels that are not there are not in the picture; pages tell few of theirs."""
 
     figure: Figure
+    tells_ticks: bool = True
 
     @cached_property
     def axes(self) -> tuple[Axes, ...]:
@@ -119,8 +131,32 @@ class Drawing:
         return tuple(mark for axes in self.axes for mark in axes.marks)
 
     def of_type(self, kind: str) -> tuple[Mark, ...]:
-        """The marks of one type that have at least one piece."""
-        return tuple(mark for mark in self.marks if mark.type == kind and pieces(mark))
+        """The marks of one kind that have at least one piece."""
+        return tuple(mark for mark in self.marks if kind_of(mark) == kind and pieces(mark))
+
+    def count(self, kind: str) -> int:
+        """How many bars, points, slices … of one kind are seen; a bar of less than a pixel is not."""
+        return sum(self._pieces(mark, axes) for axes in self.axes for mark in axes.marks if kind_of(mark) == kind)
+
+    def _pieces(self, mark: Mark, axes: Axes) -> int:
+        if not isinstance(mark, Bars):
+            return pieces(mark)
+        pixel = self.pixel(axes, mark.value_axis)
+        return sum(value is not None and value != 0 and abs(value) >= pixel for value in mark.values)
+
+    def length(self, axes: Axes, axis: AxisName) -> float:
+        """Of a straight axis with even steps, in pixels; 0 where that is unknown."""
+        number = 0 if axis == "horizontal" else 1
+        scale, size = ((axes.xscale, self.figure.width_px), (axes.yscale, self.figure.height_px))[number]
+        share = axes.box[2 + number]
+        if axes.projection != "rectilinear" or scale not in _EVEN_SCALES or not size or not share:
+            return 0.0
+        return abs(size * share)
+
+    def pixel(self, axes: Axes, axis: AxisName) -> float:
+        """What one pixel along an axis is worth; 0 where that is unknown."""
+        limits, length = axes.limits(axis), self.length(axes, axis)
+        return abs(limits[1] - limits[0]) / length if limits and length else 0.0
 
     @cached_property
     def legend_labels(self) -> tuple[str, ...]:
@@ -135,9 +171,10 @@ class Drawing:
     @cached_property
     def series(self) -> tuple[Series, ...]:
         return tuple(
-            replace(series, axes=number)
+            replace(series, name=self._seen(series.name), axes=number, pixel=self._step(mark, axes))
             for number, axes in enumerate(self.axes)
             for mark in axes.marks
+            if self.tells_places(mark, axes)
             for series in _series_of(mark, axes)
         )
 
@@ -148,7 +185,40 @@ class Drawing:
     @cached_property
     def clouds(self) -> tuple[Cloud, ...]:
         found = [(mark, axes) for axes in self.axes for mark in axes.marks if isinstance(mark, Scatter)]
-        return tuple(cloud for mark, axes in found if (cloud := _cloud(mark, axes)) is not None)
+        clouds = [cloud for mark, axes in found if (cloud := _cloud(mark, axes)) is not None]
+        return tuple(replace(cloud, name=self._seen(cloud.name)) for cloud in clouds)
+
+    def tells_places(self, mark: Mark, axes: Axes) -> bool:
+        """Whether a reader can tell where the bars or points of ``mark`` stand: not without labels along their axis."""
+        axis = _place_axis(mark, axes)
+        if not self.tells_ticks or axis is None or axis in self._labelled_axes:
+            return True
+        return isinstance(mark, Bars) and any(
+            one_line(name) and not _is_position(name, at)
+            for name, at in zip(mark.categories, mark.positions, strict=False)
+        )
+
+    @cached_property
+    def _labelled_axes(self) -> frozenset[AxisName]:
+        """Of all panels: they may share the labels of one."""
+        return frozenset(
+            axis for axes in self.axes for axis in _AXES if any(one_line(tick.label) for tick in axes.ticks(axis))
+        )
+
+    def _step(self, mark: Mark, axes: Axes) -> float:
+        axis = _value_axis(mark, axes)
+        return self.pixel(axes, axis) if axis else 0.0
+
+    def _seen(self, name: str) -> str:
+        """The name where the chart says it: a mark keeps its label when the legend is gone."""
+        return name if same(name) in self._words else ""
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """What stands in legends, titles, at axes, and in the chart."""
+        titles = [self.figure.title, *(text for axes in self.axes for text in (axes.title, axes.xlabel, axes.ylabel))]
+        texts = [*self.figure.texts, *(item.text for axes in self.axes for item in axes.texts)]
+        return frozenset(map(same, (*self.legend_labels, *titles, *texts)))
 
     def named(self, name: str | None) -> tuple[Series, ...]:
         """The series of that name; None: all of them."""
@@ -158,6 +228,41 @@ class Drawing:
 def _close(left: Sequence[float | None], right: Sequence[float | None]) -> bool:
     sides = zip(left, right, strict=True)
     return all(a is not None and b is not None and abs(a - b) <= _SAME_BOX for a, b in sides)
+
+
+def kind_of(mark: Mark) -> str:
+    """The mark's type; lines that run across their axes (axhline, axvline) are ``rules`` and connect nothing."""
+    if isinstance(mark, Segments) and mark.segments and all(map(_is_rule, mark.segments)):
+        return "rules"
+    return mark.type
+
+
+def _is_rule(segment: Sequence[Sequence[Place]]) -> bool:
+    return any(all(end[number] is None for end in segment) for number in (0, 1))
+
+
+def _value_axis(mark: Mark, axes: Axes) -> AxisName | None:
+    """The straight axis on which the values of a series stand; None where they stand on none, or it is not known."""
+    match mark:
+        case Bars():
+            return mark.value_axis
+        case Line() | Scatter():
+            return "horizontal" if _category_axis(mark, axes) == "vertical" else "vertical"
+        case Area():
+            return "vertical"
+        case _:
+            return None
+
+
+def _place_axis(mark: Mark, axes: Axes) -> AxisName | None:
+    """The axis along which the bars or points of a series stand; None where there is none."""
+    match _value_axis(mark, axes):
+        case "vertical":
+            return "horizontal"
+        case "horizontal":
+            return "vertical"
+        case _:
+            return None
 
 
 def _series_of(mark: Mark, axes: Axes) -> list[Series]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise, zip_longest
 
-from deepchart_dagster.benchmark.drawn import AxisName, Bars, Heatmap, Line, Scatter, pieces
+from deepchart_dagster.benchmark.drawn import AxisName, Bars, Heatmap, Line, Scatter
 from deepchart_dagster.llm.scripted import questions_compliance as ask
 from deepchart_dagster.llm.scripted import questions_presentation as ask_reader
 from deepchart_dagster.llm.scripted import questions_topology as ask_order
@@ -53,7 +53,7 @@ def _spans(drawing: Drawing) -> Iterator[Form]:
 def _counts(drawing: Drawing, kinds: Iterable[str]) -> Iterator[Form]:
     for kind in kinds:
         if kind in ask.PIECE_WORDS:
-            yield ask.PieceCount(kind, sum(pieces(mark) for mark in drawing.of_type(kind)))
+            yield ask.PieceCount(kind, drawing.count(kind))
 
 
 def _outermost(drawing: Drawing) -> Iterator[Form]:
@@ -147,7 +147,7 @@ def _plain(series: Series, drawing: Drawing) -> Iterator[Form]:
     """What can be asked of a single value, or where all are equal."""
     name = _name(series, drawing)
     for place, value in islice(zip(series.names, series.values, strict=True), _MOST_PAIRS):
-        yield ask_order.Sign(place, ask_order.side_of_zero(value), name)
+        yield ask_order.Sign(place, ask_order.side_of_zero(value, series.pixel), name)
         yield ask_order.Present(place, name)
 
 

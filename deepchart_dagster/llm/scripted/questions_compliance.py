@@ -20,6 +20,7 @@ MARK_WORDS = {
     "violins": "violins",
     "area": "filled areas",
     "segments": "connecting segments",
+    "rules": "straight reference lines across the axes",
 }
 PIECE_WORDS = {
     "bars": "bars",
@@ -29,6 +30,7 @@ PIECE_WORDS = {
     "boxes": "boxes",
     "violins": "violins",
     "segments": "connecting segments",
+    "rules": "straight reference lines across the axes",
 }
 
 
@@ -90,7 +92,7 @@ class PieceCount(Form):
     count: int
 
     def holds(self, drawing: Drawing) -> bool:
-        return sum(pieces(mark) for mark in drawing.of_type(self.kind)) == self.count
+        return drawing.count(self.kind) == self.count
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,12 @@ class Outermost(Form):
     last: str
 
     def holds(self, drawing: Drawing) -> bool:
-        rows = [names for axes in drawing.axes for mark in _bars_of(axes) if (names := reading_order(mark, axes))]
+        rows = [
+            names
+            for axes in drawing.axes
+            for mark in _bars_of(axes)
+            if drawing.tells_places(mark, axes) and (names := reading_order(mark, axes))
+        ]
         if not rows or drawing.is_circular:
             return False
         return all((same(names[0]), same(names[-1])) == (same(self.first), same(self.last)) for names in rows)

@@ -12,7 +12,7 @@ from deepchart_dagster.llm.scripted.drawing import Drawing, bar_names, one_line,
 from deepchart_dagster.llm.scripted.forms import LABEL, NUMBER, Form, choice
 
 AXIS = choice({"horizontal": "horizontal", "vertical": "vertical"})
-_UNIT = re.compile(r"\(([^()=]+)\)\s*$")
+_UNIT = re.compile(r"\(([^()=:;]+)\)\s*$")
 _EDGE = 1e-6  # of an axis' length: a mark that ends on the edge is inside
 _WHOLE = 1e-3
 _LINE_PX = 8.0
@@ -49,7 +49,7 @@ class UnitNamed(Form):
 
 
 def unit_of(label: str) -> str | None:
-    """The unit that stands in brackets at the end of an axis label: ``Revenue (US$ millions)``."""
+    """The unit in brackets at the end of an axis label: ``Revenue (US$ millions)``. A colon makes a note of it."""
     match = _UNIT.search(one_line(label))
     return match.group(1).strip() or None if match else None
 
@@ -90,13 +90,22 @@ class TicksLabelled(Form):
     axis: AxisName
 
     def holds(self, drawing: Drawing) -> bool:
-        rows = [_tick_labels(axes, self.axis) for axes in drawing.axes]
-        shown = [labels for labels in rows if labels]
-        return bool(shown) and all(len(labels) > 1 and len(set(labels)) == len(labels) for labels in shown)
+        shown = [axes for axes in drawing.axes if _tick_labels(axes, self.axis)]
+        return bool(shown) and all(_can_be_read(axes, self.axis, drawing) for axes in shown)
 
 
 def _tick_labels(axes: Axes, axis: AxisName) -> list[str]:
     return [label for tick in axes.ticks(axis) if (label := one_line(tick.label))]
+
+
+def _can_be_read(axes: Axes, axis: AxisName, drawing: Drawing) -> bool:
+    """Whether a reader can tell places of the axis apart: two labels or more, all different, none on another."""
+    labels = _tick_labels(axes, axis)
+    return len(set(labels)) == len(labels) > 1 and _stand_apart(_label_places(axes, axis, drawing))
+
+
+def _stand_apart(places: list[float]) -> bool:
+    return all(after - before >= _LINE_PX for before, after in pairwise(places))
 
 
 @dataclass(frozen=True)
@@ -109,20 +118,17 @@ class LabelsApart(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         rows = [row for axes in drawing.axes if len(row := _label_places(axes, self.axis, drawing)) > 1]
-        return bool(rows) and all(b - a >= _LINE_PX for row in rows for a, b in pairwise(row))
+        return bool(rows) and all(map(_stand_apart, rows))
 
 
 def _label_places(axes: Axes, axis: AxisName, drawing: Drawing) -> list[float]:
     """Where the labelled ticks of a straight axis with even steps stand, in pixels along it, ascending."""
-    number = 0 if axis == "horizontal" else 1
-    scale, size = ((axes.xscale, drawing.figure.width_px), (axes.yscale, drawing.figure.height_px))[number]
-    limits, share = axes.limits(axis), axes.box[2 + number]
-    if axes.projection != "rectilinear" or scale not in ("linear", "category") or not limits or not size or not share:
+    limits, length = axes.limits(axis), drawing.length(axes, axis)
+    if not limits or not length or limits[0] == limits[1]:
         return []
     first, last = limits
-    length = abs(size * share)
     places = {tick.at for tick in axes.ticks(axis) if isinstance(tick.at, float) and one_line(tick.label)}
-    return sorted(abs(at - first) / abs(last - first) * length for at in places) if first != last else []
+    return sorted(abs(at - first) / abs(last - first) * length for at in places)
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,14 @@ class Increases(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         ends = [limits for axes in drawing.axes if (limits := axes.limits(self.axis))]
-        return bool(ends) and all(first < last for first, last in ends) and not drawing.is_circular
+        if not ends or drawing.is_circular or not self._is_told(drawing):
+            return False
+        return all(first < last for first, last in ends)
+
+    def _is_told(self, drawing: Drawing) -> bool:
+        """Without tick labels nobody knows in which direction an axis runs; panels may share those of one."""
+        labels = (set(_tick_labels(axes, self.axis)) for axes in drawing.axes)
+        return not drawing.tells_ticks or any(len(distinct) > 1 for distinct in labels)
 
 
 @dataclass(frozen=True)
@@ -206,7 +219,7 @@ class BarsNamed(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         rows = [
-            (bar_names(mark, axes), mark)
+            (bar_names(mark, axes) if drawing.tells_places(mark, axes) else [], mark)
             for axes in drawing.axes
             for mark in axes.marks
             if isinstance(mark, Bars) and pieces(mark)

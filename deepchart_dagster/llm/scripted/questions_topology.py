@@ -1,22 +1,30 @@
-"""Questions of data-mapping topology: order, extremes and trends of what is drawn, never an exact value."""
+"""Questions of data-mapping topology: order, extremes and trends of what is drawn, never an exact value.
+
+Values on straight axes that differ by less than a pixel look the same: neither is seen to be the larger one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deepchart_dagster.llm.scripted.drawing import Cloud, Drawing, same
+from deepchart_dagster.llm.scripted.drawing import Cloud, Drawing, Series, same
 from deepchart_dagster.llm.scripted.forms import LABEL, SERIES, Form, choice
 
 EXTREME = choice({"highest": "highest", "lowest": "lowest"})
 RISE = choice({"rise": "rise", "fall": "fall"})
 
 
-def _with_places(drawing: Drawing, series: str | None, *places: str) -> list[dict[str, float]]:
-    """Values by place of every series of that name which has all ``places``."""
+def _with_places(drawing: Drawing, series: str | None, *places: str) -> list[Series]:
+    """Every series of that name which has all ``places``."""
     keys = [same(place) for place in places]
-    return [found.by_name for found in drawing.named(series) if all(key in found.by_name for key in keys)]
+    return [found for found in drawing.named(series) if all(key in found.by_name for key in keys)]
+
+
+def _rises(series: Series, start: str, end: str) -> bool:
+    """Whether the value at ``end`` is seen to be above the one at ``start``."""
+    return series.exceeds(series.by_name[same(end)], series.by_name[same(start)])
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class Larger(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         found = _with_places(drawing, self.series, self.larger, self.smaller)
-        return bool(found) and all(values[same(self.larger)] > values[same(self.smaller)] for values in found)
+        return bool(found) and all(_rises(series, self.smaller, self.larger) for series in found)
 
 
 @dataclass(frozen=True)
@@ -42,16 +50,14 @@ class Extreme(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         found = _with_places(drawing, self.series, self.place)
-        return bool(found) and all(self._is_extreme(values) for values in found)
+        return bool(found) and all(self._is_extreme(series) for series in found)
 
-    def _is_extreme(self, values: Mapping[str, float]) -> bool:
-        own = values[same(self.place)]
-        others = [value for name, value in values.items() if name != same(self.place)]
-        return bool(others) and is_extreme(self.extreme, own, others)
-
-
-def is_extreme(extreme: str, own: float, others: Iterable[float]) -> bool:
-    return all(own > other if extreme == "highest" else own < other for other in others)
+    def _is_extreme(self, series: Series) -> bool:
+        others = [name for name in series.by_name if name != same(self.place)]
+        return bool(others) and all(
+            _rises(series, name, self.place) if self.extreme == "highest" else _rises(series, self.place, name)
+            for name in others
+        )
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,13 @@ class SeriesLarger(Form):
     smaller: str
 
     def holds(self, drawing: Drawing) -> bool:
-        large, small = (self._values(drawing, name) for name in (self.larger, self.smaller))
-        return bool(large) and bool(small) and min(large) > max(small)
-
-    def _values(self, drawing: Drawing, series: str) -> list[float]:
-        return [values[same(self.place)] for values in _with_places(drawing, series, self.place)]
+        large, small = (_with_places(drawing, name, self.place) for name in (self.larger, self.smaller))
+        place = same(self.place)
+        return (
+            bool(large)
+            and bool(small)
+            and all(one.exceeds(one.by_name[place], other.by_name[place]) for one in large for other in small)
+        )
 
 
 @dataclass(frozen=True)
@@ -80,12 +88,9 @@ class Trend(Form):
     series: str | None = None
 
     def holds(self, drawing: Drawing) -> bool:
-        lines = [line.by_name for line in drawing.named(self.series) if line.kind == "line"]
-        start, end = same(self.start), same(self.end)
-        found = [line for line in lines if start in line and end in line]
-        return bool(found) and all(
-            line[end] > line[start] if self.direction == "rise" else line[end] < line[start] for line in found
-        )
+        found = [line for line in _with_places(drawing, self.series, self.start, self.end) if line.kind == "line"]
+        low, high = (self.start, self.end) if self.direction == "rise" else (self.end, self.start)
+        return bool(found) and all(_rises(line, low, high) for line in found)
 
 
 @dataclass(frozen=True)
@@ -102,11 +107,13 @@ class Sign(Form):
 
     def holds(self, drawing: Drawing) -> bool:
         found = _with_places(drawing, self.series, self.place)
-        return bool(found) and {side_of_zero(values[same(self.place)]) for values in found} == {self.side}
+        return bool(found) and {side_of_zero(one.by_name[same(self.place)], one.pixel) for one in found} == {self.side}
 
 
-def side_of_zero(value: float) -> str:
-    return "at" if value == 0 else "above" if value > 0 else "below"
+def side_of_zero(value: float, pixel: float) -> str:
+    if value == 0 or abs(value) < pixel:
+        return "at"
+    return "above" if value > 0 else "below"
 
 
 @dataclass(frozen=True)
@@ -177,7 +184,11 @@ class CellExtreme(Form):
         place = (same(self.row), same(self.column))
         own = [cell.value for cell in drawing.cells if (same(cell.row), same(cell.column)) == place]
         others = [cell.value for cell in drawing.cells if (same(cell.row), same(cell.column)) != place]
-        return len(own) == 1 and bool(others) and is_extreme(self.extreme, own[0], others)
+        return len(own) == 1 and bool(others) and _is_extreme(self.extreme, own[0], others)
+
+
+def _is_extreme(extreme: str, own: float, others: Iterable[float]) -> bool:
+    return all(own > other if extreme == "highest" else own < other for other in others)
 
 
 @dataclass(frozen=True)
