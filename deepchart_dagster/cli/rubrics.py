@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.cli.common import common_options, emit, group_options, note, workbench
 from deepchart_dagster.errors import NoWorkPossible, UsageError
 
+_NAMED = 5
 _FILE = click.argument("file", type=click.Path(path_type=Path))
 
 
@@ -77,9 +79,16 @@ def import_rubrics(file: Path, unchecked: bool, storage: str | None, as_json: bo
             )
         GivenRubrics(bench.settings.storage).add(taken)
     if left_out:
-        note(f"left out, since no benchmark has them: {', '.join(left_out[:5])}{' …' if len(left_out) > 5 else ''}")
+        note(f"left out, since no benchmark has them: {_some(left_out)}")
+    unusual = [rubric.uid for rubric in taken if rubric.unusual_aspects]
+    if unusual:
+        note(f"fewer or more questions in an aspect than the paper has, taken as they are: {_some(unusual)}")
     text = f"{len(taken)} rubrics taken. Next: deepchart materialize rubrics"
-    emit(as_json, {"n_taken": len(taken), "left_out": list(left_out)}, text)
+    emit(as_json, {"n_taken": len(taken), "left_out": list(left_out), "unusual": list(unusual)}, text)
+
+
+def _some(uids: Sequence[str]) -> str:
+    return ", ".join(uids[:_NAMED]) + (" …" if len(uids) > _NAMED else "")
 
 
 @command.command("forget")

@@ -14,6 +14,7 @@ published             {uid: {"evaluation_questions": {"ic_1": "â€¦", "dt_1": "â€
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,12 @@ class GivenRubric(BaseModel):
     source: str
     checked: bool
     questions: tuple[GivenQuestion, ...]
+
+    @property
+    def unusual_aspects(self) -> tuple[Aspect, ...]:
+        """Aspects with fewer or more questions than the paper's: they count as they are."""
+        counts = Counter(one.aspect for one in self.questions)
+        return tuple(aspect for aspect in Aspect if not aspect.fewest <= counts[aspect] <= aspect.most)
 
     def identity(self) -> str:
         """What a rubric made from this depends on."""
@@ -110,6 +117,9 @@ def read_given(path: Path, *, checked: bool) -> list[GivenRubric]:
         found = list(_in_file(path, _load(path), checked))
     if not found:
         raise BenchmarkFormatError(f"{path} holds no rubric.")
+    twice = [uid for uid, count in Counter(rubric.uid for rubric in found).items() if count > 1]
+    if twice:
+        raise BenchmarkFormatError(f"{path} has two rubrics for {twice[0]}.", remedy="Leave one of them.")
     return sorted(found, key=lambda rubric: rubric.uid)
 
 
@@ -123,7 +133,12 @@ def _load(path: Path) -> dict[str, JsonValue]:
 
 
 def _in_file(path: Path, value: dict[str, JsonValue], checked: bool) -> Iterator[GivenRubric]:
-    if value.get("format") != EXPORT_FORMAT:
+    if isinstance(value.get("format"), str) and value["format"] != EXPORT_FORMAT:
+        raise BenchmarkFormatError(
+            f"{path} is written as {value['format']!r}.",
+            remedy=f"This version reads {EXPORT_FORMAT}, and the published layout.",
+        )
+    if "format" not in value:
         for uid, rubric in value.items():
             yield _published(path.name, uid, rubric, checked)
         return

@@ -27,6 +27,8 @@ from deepchart_dagster.scoring.validation_subset import StudyChart, StudyQuestio
 
 LABELS_FORMAT: Final = "deepchart-labels/1"
 SHEET_COLUMNS = ("item", "chart", "question", "answer")
+FORMULA_SIGNS = ("=", "+", "-", "@")
+_DELIMITERS = ",;\t"  # what spreadsheets write, by country
 _MOST_BYTES = 16 << 20
 
 Answer = Literal["yes", "no"]
@@ -67,7 +69,8 @@ def sheet_items(subset: ValidationSubset) -> dict[str, SheetItem]:
 
 
 def _item_id(chart: StudyChart, question: StudyQuestion) -> str:
-    return hashlib.sha256(f"{chart.id}/{question.id}/{question.question}".encode()).hexdigest()[:12]
+    """Begins with a letter: a spreadsheet takes twelve hexadecimal digits for a number now and then, and rounds it."""
+    return "i" + hashlib.sha256(f"{chart.id}/{question.id}/{question.question}".encode()).hexdigest()[:12]
 
 
 def shuffled(subset: ValidationSubset, annotator: str, only: Iterable[str] | None = None) -> list[SheetItem]:
@@ -85,8 +88,13 @@ def sheet_csv(items: Iterable[SheetItem]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(SHEET_COLUMNS)
-    writer.writerows([item.id, f"charts/{item.chart.id}.png", item.question.question, ""] for item in items)
+    writer.writerows([item.id, f"charts/{item.chart.id}.png", _as_words(item.question.question), ""] for item in items)
     return text.getvalue()
+
+
+def _as_words(question: str) -> str:
+    """So that no spreadsheet computes it: models write questions, and a cell that begins like this is a formula."""
+    return f"'{question}" if question.startswith(FORMULA_SIGNS) else question
 
 
 def read_sheet(path: Path, subset: ValidationSubset) -> dict[str, Answer]:
@@ -94,30 +102,57 @@ def read_sheet(path: Path, subset: ValidationSubset) -> dict[str, Answer]:
 
     Raises BenchmarkFormatError that names file and line for what is no sheet of this subset.
     """
-    with storage_errors(path, "read"):
-        if path.stat().st_size > _MOST_BYTES:
-            raise BenchmarkFormatError(f"{path} is too large for a sheet of labels.")
-        try:
-            rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise BenchmarkFormatError(f"{path} is no CSV file in UTF-8 ({error}).") from error
     items = sheet_items(subset)
     answers: dict[str, Answer] = {}
-    for line, row in enumerate(rows, start=2):
-        item, said = (row.get("item") or "").strip(), (row.get("answer") or "").strip()
-        if item not in items:
-            raise BenchmarkFormatError(f"{path}, line {line}: {item!r} is no item of the subset of {subset.benchmark}.")
-        if said and said.lower() not in _ANSWERS:
-            raise BenchmarkFormatError(
-                f"{path}, line {line}: the answer is {said!r}; write Yes or No, or leave it empty."
-            )
-        if item in answers and said and _ANSWERS[said.lower()] != answers[item]:
-            raise BenchmarkFormatError(f"{path}, line {line}: item {item} has two different answers.")
-        if said:
-            answers[item] = _ANSWERS[said.lower()]
+    for row in _rows(path):
+        place = f"{path}, line {row.line}"
+        if row.item not in items:
+            raise BenchmarkFormatError(f"{place}: {row.item!r} is no item of the subset of {subset.benchmark}.")
+        if not row.said:
+            continue
+        answer = _ANSWERS.get(row.said.lower())
+        if answer is None:
+            raise BenchmarkFormatError(f"{place}: the answer is {row.said!r}; write Yes or No, or leave it empty.")
+        if answers.setdefault(row.item, answer) != answer:
+            raise BenchmarkFormatError(f"{place}: item {row.item} has two different answers.")
     if not answers:
         raise BenchmarkFormatError(f"{path} has no answers: fill in the column answer of its rows.")
     return answers
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    item: str
+    said: str
+
+
+def _rows(path: Path) -> list[_Row]:
+    text = _sheet_text(path)
+    delimiter = max(_DELIMITERS, key=text.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        names = list(reader.fieldnames or ())
+        if names.count("item") != 1 or names.count("answer") != 1:
+            raise BenchmarkFormatError(f"{path} is no sheet: its first line does not name the columns item and answer.")
+        return [
+            _Row(reader.line_num, (row["item"] or "").strip(), (row["answer"] or "").strip())
+            for row in reader
+            if any(row.values())
+        ]
+    except csv.Error as error:
+        raise BenchmarkFormatError(f"{path} is no CSV file ({error}).") from error
+
+
+def _sheet_text(path: Path) -> str:
+    with storage_errors(path, "read"), path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise BenchmarkFormatError(f"{path} is too large for a sheet of labels.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BenchmarkFormatError(f"{path} is no CSV file in UTF-8 ({error}).") from error
 
 
 @dataclass(frozen=True)
@@ -147,11 +182,18 @@ class LabelStore:
     def add(self, labels: Labels) -> Path:
         """Keep one person's labels; their own earlier ones are replaced.
 
-        Raises UsageError for a name that is none, a third annotator, or a second adjudicator.
+        Raises UsageError for a name that is none, a third annotator, a second adjudicator, or one who would decide
+        between two answers of which one is their own.
         """
         if not is_slug(labels.annotator):
             raise UsageError(f"{labels.annotator!r} is no name for labels.", remedy="Use letters, digits, - and _.")
-        others = [one for one in self.all(labels.benchmark) if one.annotator != labels.annotator]
+        everybody = self.all(labels.benchmark)
+        if any(one.annotator == labels.annotator and one.role != labels.role for one in everybody):
+            raise UsageError(
+                f"{labels.annotator} has labelled {labels.benchmark} in another part already.",
+                remedy="Annotators and the one who decides between them are three different people.",
+            )
+        others = [one for one in everybody if one.annotator != labels.annotator]
         same_role = [one.annotator for one in others if one.role == labels.role]
         most = 2 if labels.role == "annotator" else 1
         if len(same_role) >= most:

@@ -16,7 +16,7 @@ from pathlib import Path
 from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.files import new_folder, write_bytes, write_text
 from deepchart_dagster.errors import UsageError
-from deepchart_dagster.scoring.human_labels import SHEET_COLUMNS, SheetItem, sheet_csv
+from deepchart_dagster.scoring.human_labels import FORMULA_SIGNS, SHEET_COLUMNS, SheetItem, sheet_csv
 from deepchart_dagster.scoring.validation_subset import SubsetStore, ValidationSubset
 
 _TEMPLATE = Path(__file__).with_name("labelling_sheet.html.j2")
@@ -54,6 +54,7 @@ class SheetWriter:
             # Answers that the browser keeps belong to exactly these items.
             sheet=content_hash([annotator, *(item.id for item in items)])[-16:],
             columns=SHEET_COLUMNS,
+            formula_signs=FORMULA_SIGNS,
             charts=[
                 {"id": chart, "uri": _data_uri(pictures[chart]), "items": list(group)}
                 for chart, group in groupby(items, key=lambda item: item.chart.id)

@@ -27,6 +27,9 @@ PUBLISHED = {
 }
 
 
+ITEM = {"aspect": "presentation_quality", "question": "Is it one?", "valid": True}
+
+
 def rubric_of(house: Any, uid: str = "q1") -> Rubric:
     return Rubric.read(house.output("rubrics", (), uid, "rubric.json").read_bytes(), uid)
 
@@ -48,6 +51,15 @@ def test_published_questions_come_in_the_order_of_aspects(tmp_path: Path) -> Non
         (Aspect.DATA_MAPPING_TOPOLOGY, "Does the last bar rise above all others?"),
         (Aspect.PRESENTATION_QUALITY, "Does each axis say what it shows?"),
     ]
+
+
+def test_counts_that_are_not_the_papers_are_told(tmp_path: Path) -> None:
+    questions = {f"ic_{n}": f"Is it {n}?" for n in range(6)} | {f"dt_{n}": f"Does it {n}?" for n in range(2)}
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"q1": {"evaluation_questions": questions}}), encoding="utf-8")
+    (rubric,) = read_given(path, checked=False)
+    assert rubric.unusual_aspects == (Aspect.INSTRUCTION_COMPLIANCE, Aspect.PRESENTATION_QUALITY)
+    assert len(rubric.questions) == 8
 
 
 def test_a_folder_names_queries_by_its_files(tmp_path: Path) -> None:
@@ -130,6 +142,13 @@ def test_what_was_exported_is_the_same_rubric_elsewhere(house: Any, tmp_path: Pa
         ({"format": EXPORT_FORMAT, "rubrics": [{"uid": "q1"}]}, "lacks its uid or items"),
         ({"format": EXPORT_FORMAT, "rubrics": []}, "holds no rubric"),
         ([1], "is JSON, but no object"),
+        ({"format": "deepchart-rubrics/2", "rubrics": []}, "is written as 'deepchart-rubrics/2'"),
+        (
+            {"format": EXPORT_FORMAT, "rubrics": [{"uid": "q1", "items": [ITEM]}, {"uid": "q1", "items": [ITEM]}]},
+            "has two rubrics for q1",
+        ),
+        ({"format": EXPORT_FORMAT, "rubrics": [{"uid": "q1", "items": [{**ITEM, "aspect": "beauty"}]}]}, "'beauty'"),
+        ({"format": EXPORT_FORMAT, "rubrics": [{"uid": "q1", "items": [{**ITEM, "valid": False}]}]}, "is empty"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, content: object, complaint: str) -> None:

@@ -277,6 +277,42 @@ def test_a_third_annotator_and_one_alone_are_told_what_to_do(judged_house: Any, 
         store.add(labels(subset, "cleo", answers))
     with pytest.raises(UsageError, match="is no name"):
         store.add(labels(subset, "../x", answers))
+    with pytest.raises(UsageError, match="three different people"):  # nor are ann's labels replaced by few answers
+        store.add(labels(subset, "ann", answers, "adjudicator"))
+    assert [(one.annotator, one.role) for one in store.all("mini")] == [("ann", "annotator"), ("bob", "annotator")]
+
+
+def test_a_spreadsheet_computes_nothing_of_a_sheet(subset: ValidationSubset) -> None:
+    """Models write the questions; and twelve hexadecimal digits may be a number, which it would round."""
+    chart = subset.charts[0]
+    questions = ['=HYPERLINK("https://x.example","y")', "+1", "-1", "@sum", "Is it =1?"]
+    asked = tuple(
+        one.model_copy(update={"question": text}) for one, text in zip(chart.questions, questions, strict=False)
+    )
+    charts = (chart.model_copy(update={"questions": asked}), *subset.charts[1:])
+    hostile = subset.model_copy(update={"charts": charts})
+    rows = list(csv.DictReader(sheet_csv(sheet_items(hostile).values()).splitlines()))
+    assert [row["question"] for row in rows[:5]] == [f"'{text}" for text in questions[:4]] + ["Is it =1?"]
+    assert all(row["item"].isalnum() and row["item"][0].isalpha() for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "does not name the columns item and answer"),
+        (b"ITEM,Yes\n", "does not name the columns"),
+        (b"item,answer,answer\nITEM,Yes,No\n", "does not name the columns"),
+        (b"item,answer\n\nITEM,Yes\nnothing,Yes\n", "line 4: 'nothing' is no item"),  # of the file, not of the rows
+        (b"\xff\xfei\x00t\x00e\x00m\x00", "is no CSV file in UTF-8"),
+        pytest.param(b"item,answer\nITEM," + b"x" * 200_000, "is no CSV file", id="one long cell"),
+        pytest.param(b" " * ((16 << 20) + 1), "is too large", id="16 MiB"),
+    ],
+)
+def test_what_is_no_sheet_is_refused(subset: ValidationSubset, tmp_path: Path, content: bytes, complaint: str) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_bytes(content.replace(b"ITEM", next(iter(sheet_items(subset))).encode()))
+    with pytest.raises(BenchmarkFormatError, match=complaint):
+        read_sheet(path, subset)
 
 
 @pytest.mark.parametrize(
@@ -308,6 +344,10 @@ def test_a_spreadsheets_csv_is_read(subset: ValidationSubset, tmp_path: Path) ->
     path = filled(tmp_path / "sheet.csv", sheet_csv(shuffled(subset, "ann")), answers)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())  # Excel's byte order mark, and CRLF line ends
     assert read_sheet(path, subset) == {items[0]: "yes", items[1]: "no"}
+    for delimiter in (";", "\t"):  # what it writes where a comma stands in numbers
+        lines = [delimiter.join(row) for row in (("item", "question", "answer"), (items[0], '"a, b"', "Yes"))]
+        path.write_text("\r\n".join([*lines, lines[-1], ""]), encoding="utf-8")
+        assert read_sheet(path, subset) == {items[0]: "yes"}
 
 
 def test_a_sheet_is_never_written_over_another(judged_house: Any, subset: ValidationSubset, tmp_path: Path) -> None:
