@@ -38,18 +38,28 @@ class Table:
         return ", ".join(f'"{column.name}"' for column in self.columns)
 
 
-_INSTANCE = (
-    Column("uid", "VARCHAR", "The query; with split and model it names an instance that a model was asked about."),
-    Column("benchmark", "VARCHAR", "Name of the benchmark that the query belongs to."),
-    Column("domain", "VARCHAR", "academic, finance or ecosystem."),
-    Column("split", "VARCHAR", "Domain and context variant."),
+_BENCHMARK = Column("benchmark", "VARCHAR", "Name of the benchmark that the query belongs to.")
+_MODEL = (
     Column("model", "VARCHAR", "Slug in models.yaml."),
     Column("model_name", "VARCHAR", "The model's name as tables print it."),
     Column("family", "VARCHAR", "Group of the model in the paper's tables."),
     Column("scripted", "BOOLEAN", "A program stood in for the model: no measurement of any model."),
+)
+_INPUT_KEY = Column("input_key", "VARCHAR", "Key of all that the result depends on; its parts are in result.json.")
+_STATUS = Column("status", "VARCHAR", "ok, failed (the model's doing), error (ours, unscored) or not_applicable.")
+_JUDGE = (
+    Column("judge", "VARCHAR", "Slug of the judge; null where none is asked."),
+    Column("judge_scripted", "BOOLEAN", "A program stood in for the judge; null where none is asked."),
+)
+_INSTANCE = (
+    Column("uid", "VARCHAR", "The query; with split and model it names an instance that a model was asked about."),
+    _BENCHMARK,
+    Column("domain", "VARCHAR", "academic, finance or ecosystem."),
+    Column("split", "VARCHAR", "Domain and context variant."),
+    *_MODEL,
     Column("asset", "VARCHAR", "The asset whose result this is."),
-    Column("input_key", "VARCHAR", "Key of everything that the result depends on; its parts are in result.json."),
-    Column("status", "VARCHAR", "ok, failed (the model's doing), error (ours, unscored) or not_applicable."),
+    _INPUT_KEY,
+    _STATUS,
     Column("problem_kind", "VARCHAR", "Why it is failed, error or not_applicable."),
     Column("backend", "VARCHAR", "python or html: the chart program's language; null where none was asked for."),
     Column("query_type", "VARCHAR", "Paper, table 6; null where the benchmark does not say."),
@@ -66,8 +76,7 @@ SCORES = Table(
         Column("metric_version", "VARCHAR", "Version of the rule that made the value."),
         Column("yardstick", "VARCHAR", "Hash of rule, reference, rubric and judge; null where any of them gives 0."),
         Column("value", "DOUBLE", "0 to 1; null where the status is error or not_applicable."),
-        Column("judge", "VARCHAR", "Slug of the judge; null for metrics that ask none."),
-        Column("judge_scripted", "BOOLEAN", "A program stood in for the judge; null for metrics that ask none."),
+        *_JUDGE,
     ),
     order=("uid", "metric"),
 )
@@ -128,20 +137,16 @@ BACKENDS = Table(
     comment="The study of rendering backends: one row per query and setting that it counts in, as it holds now.",
     columns=(
         Column("uid", "VARCHAR", "The query."),
-        Column("benchmark", "VARCHAR", "Name of the benchmark that the query belongs to."),
+        _BENCHMARK,
         Column("split", "VARCHAR", "The text setting in which the row counts."),
-        Column("model", "VARCHAR", "Slug in models.yaml."),
-        Column("model_name", "VARCHAR", "The model's name as tables print it."),
-        Column("family", "VARCHAR", "Group of the model in the paper's tables."),
-        Column("scripted", "BOOLEAN", "A program stood in for the model: no measurement of any model."),
+        *_MODEL,
         Column("backend", "VARCHAR", "What was asked for: python, html, or free (the model's choice)."),
         Column("chosen_backend", "VARCHAR", "What the model wrote; null where there was no program to tell."),
-        Column("status", "VARCHAR", "ok, failed (the model's doing), error (ours, unscored) or not_applicable."),
-        Column("input_key", "VARCHAR", "Key of everything that the result depends on; its parts are in result.json."),
+        _STATUS,
+        _INPUT_KEY,
         Column("executed", "DOUBLE", "1: the program ran and drew a valid image; null where unscored."),
         Column("vas", "DOUBLE", "0 to 1; null where unscored or without a reference chart."),
-        Column("judge", "VARCHAR", "Slug of the judge; null where none was asked."),
-        Column("judge_scripted", "BOOLEAN", "A program stood in for the judge; null where none was asked."),
+        *_JUDGE,
     ),
     order=("uid", "split"),
 )
