@@ -184,6 +184,27 @@ def test_pie_labels_from_the_legend(marks_of: Marks) -> None:
     assert mark["labels"] == ["small", "large"]
 
 
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("ax.pie([1, 3], labels=['small', 'large'], labeldistance=None)", ["", ""]),
+        ("ax.pie([1, 3], labels=['small', 'large'], labeldistance=None); ax.legend()", ["small", "large"]),
+        ("ax.pie([1, 3], labels=['a', 'b'], labeldistance=None); ax.legend().set_visible(False)", ["", ""]),
+        ("ax.pie([1, 3], labels=['a', 'b'], textprops={'alpha': 0})", ["", ""]),
+        ("ax.pie([1, 3], labels=['a', 'b'], textprops={'color': 'none'})", ["", ""]),
+        ("ax.pie([1, 3], labels=['a', 'b']); ax.texts[0].set_visible(False)", ["", "b"]),
+        ("ax.pie([1, 3], labels=['a', 'b']); ax.patches[1].set_visible(False)", ["a", ""]),
+        ("ax.pie([1, 3], labels=['a b', 'b'], labeldistance=None); ax.text(0, 0, 'a\\nb: 25%')", ["a b", "b"]),
+        ("ax.pie([1, 3], labels=['a', 'b'], labeldistance=None); ax.text(0, 0, 'ab')", ["", ""]),
+        ("ax.pie([1, 3], autopct='%d%%')", ["", ""]),
+    ],
+)
+def test_wedges_have_the_names_that_a_viewer_sees(marks_of: Marks, body: str, names: list[str]) -> None:
+    [mark] = marks_of(body)
+    assert mark["labels"] == names
+    assert mark["fractions"] == pytest.approx([0.25, 0.75], abs=1e-6)
+
+
 def test_error_bars_with_a_line(marks_of: Marks) -> None:
     bars, line = marks_of("ax.errorbar([1, 2], [10, 20], yerr=[[1, 2], [3, 4]], capsize=3, label='mean')")
     assert bars == {

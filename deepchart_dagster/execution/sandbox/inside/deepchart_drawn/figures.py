@@ -4,7 +4,7 @@ import contextlib
 from typing import Any
 
 from . import marks
-from .values import AxisReader, Names, colour, number, text
+from .values import AxisReader, Names, colour, is_shown, number, text
 
 
 def describe(figure: Any) -> dict[str, Any]:
@@ -16,7 +16,11 @@ def describe(figure: Any) -> dict[str, Any]:
         "title": text(figure.get_suptitle()),
         "width_px": number(width * figure.dpi),
         "height_px": number(height * figure.dpi),
-        "texts": [text(item.get_text()) for item in figure.texts if item.get_text() != figure.get_suptitle()],
+        "texts": [
+            text(item.get_text())
+            for item in figure.texts
+            if item.get_text() != figure.get_suptitle() and is_shown(item)
+        ],
         "axes": [_axes(axes, names) for axes in figure.axes if axes.get_visible()],
     }
 
@@ -37,7 +41,7 @@ def _axes(axes: Any, names: Names) -> dict[str, Any]:
         "xticks": x.ticks(),
         "yticks": y.ticks(),
         "legend": _legend(axes.get_legend()),
-        "texts": [_placed_text(axes, item) for item in axes.texts if item.get_text()][:1000],
+        "texts": [_placed_text(axes, item) for item in axes.texts if is_shown(item)][:1000],
         "marks": marks.describe(axes, x, y, names),
     }
 
@@ -51,7 +55,7 @@ def _placed_text(axes: Any, item: Any) -> dict[str, Any]:
 
 
 def _legend(legend: Any) -> dict[str, Any] | None:
-    if legend is None:
+    if legend is None or not legend.get_visible():
         return None
     handles = [*legend.legend_handles, *[None] * len(legend.get_texts())]
     entries = [

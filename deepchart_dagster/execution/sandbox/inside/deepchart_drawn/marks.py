@@ -2,10 +2,11 @@
 
 import contextlib
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from .values import MAX_POINTS, AxisReader, Names, colour, label_of, number, numbers, plain_floats, text
+from .values import MAX_POINTS, AxisReader, Names, colour, is_shown, label_of, number, numbers, plain_floats, text
 
 _MAX_MARKS = 1000
 _BOXES = "_deepchart_boxes"
@@ -218,13 +219,22 @@ class _MarkReader:
         for patch in self._axes.patches:
             if type(patch).__name__ == "Wedge":
                 rings.setdefault((round(patch.r, 6), round(patch.width or 0, 6)), []).append(patch)
+        shown = [item.get_text() for item in (*self._axes.texts, *self._axes.figure.texts) if is_shown(item)]
         for wedges in rings.values():
             self._claim(wedges)
             yield {
                 "type": "pie",
-                "labels": [self._names.of(label_of(wedge), colour(wedge.get_facecolor())) for wedge in wedges],
+                "labels": [self._name_of_wedge(wedge, shown) for wedge in wedges],
                 "fractions": [number((wedge.theta2 - wedge.theta1) / 360) for wedge in wedges],
             }
+
+    def _name_of_wedge(self, wedge: Any, shown: list[str]) -> str:
+        """Its label where that can be seen: a pie without labels beside it keeps them for a legend."""
+        if not wedge.get_visible():
+            return ""
+        label = label_of(wedge)
+        is_seen = label and (self._names.has(label) or any(_speaks_of(label, words) for words in shown))
+        return self._names.of(label if is_seen else "", colour(wedge.get_facecolor()))
 
     def _line(self, line: Any) -> Mark:
         stroke = colour(line.get_color())
@@ -339,6 +349,11 @@ class _MarkReader:
                 "low": self._y.coordinates([min(pair) for pair in zip(first[:, 1], second[:, 1], strict=False)]),
                 "high": self._y.coordinates([max(pair) for pair in zip(first[:, 1], second[:, 1], strict=False)]),
             }
+
+
+def _speaks_of(label: str, words: str) -> bool:
+    pattern = r"\s+".join(map(re.escape, label.split()))
+    return re.search(rf"(?<!\w){pattern}(?!\w)", words) is not None
 
 
 def _segments(label: str, stroke: str | None, pairs: list[Any]) -> Mark:

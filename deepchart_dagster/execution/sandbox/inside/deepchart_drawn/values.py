@@ -42,6 +42,16 @@ def label_of(artist: Any) -> str:
     return "" if found.startswith("_") else text(found)
 
 
+def is_shown(item: Any) -> bool:
+    """Whether a viewer can read this text."""
+    from matplotlib.colors import to_rgba
+
+    opacity = 1.0
+    with contextlib.suppress(ValueError):
+        opacity = to_rgba(item.get_color(), item.get_alpha())[3]
+    return bool(item.get_visible() and item.get_text().strip() and opacity > 0)
+
+
 def colour(value: Any) -> str | None:
     """``#rrggbb``, None for no colour or for several."""
     import numpy as np
@@ -147,11 +157,15 @@ class Names:
             for entry in legend["entries"]:
                 if entry["color"]:
                     found.setdefault(entry["color"], set()).add(entry["label"])
+        self._labels = {entry["label"] for legend in legends for entry in legend["entries"]}
         self._by_colour = {value: next(iter(labels)) for value, labels in found.items() if len(labels) == 1}
 
     def of(self, label: str, value: str | None) -> str:
         """``label``, or what the legend calls the colour ``value``."""
         return label or (self._by_colour.get(value, "") if value else "")
+
+    def has(self, label: str) -> bool:
+        return label in self._labels
 
     def knows(self, value: str | None) -> bool:
         return value in self._by_colour
