@@ -37,13 +37,16 @@ def command(benchmark: str | None, compare: str | None, storage: str | None, as_
 
 
 def _row_json(row: LeaderboardRow, published: Published) -> dict[str, JsonValue]:
-    """The row, ``mixed`` (metric -> instances on which models were measured differently) and the paper's figures."""
+    """The row, ``mixed`` (metric -> instances on which models were measured differently), ``rules`` (metric -> rules,
+    where there are several) and the paper's figures."""
     from deepchart_dagster.metrics.leaderboard import METRICS
     from deepchart_dagster.metrics.published import CellPlace
 
     record = row.as_json()
     here = (row.benchmark, row.split)
-    record["mixed"] = {one.metric: one.n_mixed for one in published.mixtures if (one.benchmark, one.split) == here}
+    mixtures = [one for one in published.mixtures if (one.benchmark, one.split) == here]
+    record["mixed"] = {one.metric: one.n_mixed for one in mixtures if one.n_mixed}
+    record["rules"] = {one.metric: one.n_rules for one in mixtures if one.n_rules > 1}
     if published.paper is not None:
         cells = {metric: published.cell(CellPlace(row.benchmark, row.model, row.split, metric)) for metric in METRICS}
         record["paper"] = {metric: cell.as_json() for metric, cell in cells.items() if cell} or None

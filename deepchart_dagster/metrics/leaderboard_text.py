@@ -15,7 +15,7 @@ from deepchart_dagster.metrics.leaderboard import (
     count_text,
     row_order,
 )
-from deepchart_dagster.metrics.published import Average, CellPlace, PaperCell, Published
+from deepchart_dagster.metrics.published import Average, CellPlace, Mixture, PaperCell, Published
 
 _CELL_WIDTH = 19
 _PAPERS_BENCHMARK = "deepchart"
@@ -102,9 +102,8 @@ class _Text:
 
     def _mixture_notes(self) -> list[str]:
         return [
-            f"Not comparable throughout: on {mixture.n_mixed} of {mixture.n_instances} instances of "
-            f"{mixture.split.value} ({mixture.benchmark}) models have {METRIC_NAMES[mixture.metric]} by different "
-            "rules, references, rubrics or judges. deepchart status says which are stale."
+            f"Not comparable throughout: {METRIC_NAMES[mixture.metric]} of {mixture.split.value} "
+            f"({mixture.benchmark}): {_mixed_text(mixture)}. deepchart status says which are stale."
             for mixture in self.published.mixtures
         ]
 
@@ -121,6 +120,18 @@ class _Text:
             f"{name} is not the paper's benchmark: its differences say nothing of a reproduction." for name in others
         ]
         return notes
+
+
+def _mixed_text(mixture: Mixture) -> str:
+    texts = []
+    if mixture.n_mixed:
+        texts.append(
+            f"models have it by different tasks, rules, references, rubrics or judges on {mixture.n_mixed} of "
+            f"{mixture.n_instances} instances"
+        )
+    if mixture.n_rules > 1:
+        texts.append(f"its instances are measured by {mixture.n_rules} rules (versions, scorers or judges)")
+    return "; ".join(texts)
 
 
 def _cell_text(cell: Cell) -> str:

@@ -56,13 +56,18 @@ class Average:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Instances on which models were measured with different rules, references, rubrics or judges."""
+    """A cell of the leaderboard that not all models, or not all instances, were measured alike in.
+
+    ``n_mixed``: instances on which models were asked or measured differently (task, rule, reference, rubric, judge);
+    ``n_rules``: how many rules (versions, scorers, judges) there are among all instances.
+    """
 
     benchmark: str
     split: Split
     metric: str
     n_mixed: int
     n_instances: int
+    n_rules: int
 
     def as_json(self) -> dict[str, JsonValue]:
         return {**asdict(self), "split": self.split.value}
@@ -92,7 +97,9 @@ def read_published(storage: Path, benchmark: str | None = None, *, compare: bool
         return Published(
             averages=tuple(_average(row) for row in rows_of("model_averages")),
             mixtures=tuple(
-                _mixture(row) for row in rows_of("yardsticks") if row["n_mixed"] and row["metric"] in METRICS
+                _mixture(row)
+                for row in rows_of("yardsticks")
+                if (row["n_mixed"] or row["n_rules"] > 1) and row["metric"] in METRICS
             ),
             paper={_place(row): _paper_cell(row) for row in rows_of("paper_comparison")} if compare else None,
         )
@@ -136,7 +143,14 @@ def _average(row: dict[str, Any]) -> Average:
 
 
 def _mixture(row: dict[str, Any]) -> Mixture:
-    return Mixture(row["benchmark"], Split(row["split"]), row["metric"], row["n_mixed"], row["n_instances"])
+    return Mixture(
+        benchmark=row["benchmark"],
+        split=Split(row["split"]),
+        metric=row["metric"],
+        n_mixed=row["n_mixed"],
+        n_instances=row["n_instances"],
+        n_rules=row["n_rules"],
+    )
 
 
 def _place(row: dict[str, Any]) -> CellPlace:

@@ -26,6 +26,7 @@ from deepchart_dagster.metrics.parquet import parquet_files, parquet_folder, wri
 from deepchart_dagster.metrics.tables import DIAGNOSES, EXECUTIONS, SCORES, Table
 from deepchart_dagster.stage_versions import ROWS_VERSION
 
+_SCORER = "paper"  # the one that goes without saying
 ASPECTS = ("instruction_compliance", "data_mapping_topology", "presentation_quality")
 
 # asset -> {member of the result's value: name of the metric}
@@ -39,10 +40,11 @@ SCORE_ASSETS: dict[str, dict[str, str]] = {
 }
 # Rows of its own (metrics.backend_rows).
 BACKEND_SCORES = "backend_scores"
-# Parts of a score's key that say what it was measured with, not what was measured.
+# Parts of a score's key that say what it was measured with, not what was measured; and of a state's, what was asked.
 _MEASURES = ("version", "scorer", "reference", "needs_derived", "rubric", "judge")
+_ASKED = ("intent", "context", "prompt")
 STAGE_OF = {"predicted_states": 1, "rendered_charts": 2}
-_CHART_ASSET = "rendered_charts"
+_STATE_ASSET, _CHART_ASSET = STAGE_OF
 _CHART_SCORES = ("drawn_fidelity", "execution_rate", "visual_accuracy")
 DIAGNOSIS = "diagnosis"
 # Assets by model and split that have rows, in the order of their tables.
@@ -137,14 +139,15 @@ class _Export:
             yield from ({**common, **counted} for counted in _classes(result))
             return
         judge = judge_of(result) if result.asset == "visual_accuracy" else _NO_JUDGE
+        yardstick = self._yardstick(result)
         for member, metric in SCORE_ASSETS[result.asset].items():
             value = _value(result, member)
             yield {
                 **common,
                 "status": _metric_status(result, value),
                 "metric": metric,
-                "metric_version": text_in(result.key_parts.get("version")),
-                "yardstick": _yardstick(result),
+                "metric_version": _rule(result),
+                "yardstick": yardstick,
                 "value": value,
                 "judge": judge.slug,
                 "judge_scripted": judge.scripted,
@@ -171,6 +174,16 @@ class _Export:
             "selection": self.selections[query.benchmark],
         }
 
+    def _yardstick(self, result: InstanceResult) -> str | None:
+        """Equal where two models were asked and measured alike on an instance. None where one failed: that is 0 by
+        any."""
+        if result.status is not Status.OK:
+            return None
+        measures = {name: result.key_parts[name] for name in _MEASURES if name in result.key_parts}
+        state = self.store.read(_STATE_ASSET, self.partition, result.uid)
+        asked = {name: state.key_parts[name] for name in _ASKED if name in state.key_parts} if state else {}
+        return content_hash({**measures, "asked": asked})
+
     def _backend(self, result: InstanceResult) -> str | None:
         """The chart program's language; the stages before a chart know none."""
         if result.asset in _CHART_SCORES:
@@ -191,11 +204,12 @@ def _value(result: InstanceResult, member: str) -> float | None:
     return 0.0 if value is None and result.status is Status.FAILED else value
 
 
-def _yardstick(result: InstanceResult) -> str | None:
-    """Equal where two models were measured alike on an instance. None where a model failed: that is 0 by any."""
-    if result.status is not Status.OK:
-        return None
-    return content_hash({name: result.key_parts[name] for name in _MEASURES if name in result.key_parts})
+def _rule(result: InstanceResult) -> str | None:
+    """What is the same on all instances that are measured alike: "2", "2 upstream", "1 judge 0c5a4d1f"."""
+    version, scorer, judge = (result.key_parts.get(name) for name in ("version", "scorer", "judge"))
+    words = [text_in(version), text_in(scorer) if scorer != _SCORER else None]
+    words += [f"judge {content_hash(judge)[-8:]}"] if isinstance(judge, dict) else []
+    return " ".join(word for word in words if word) or None
 
 
 def _metric_status(result: InstanceResult, value: float | None) -> str:

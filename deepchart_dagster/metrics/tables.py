@@ -73,8 +73,8 @@ SCORES = Table(
     columns=(
         *_INSTANCE,
         Column("metric", "VARCHAR", "er, f1_src, precision_src, recall_src, f1_der, …, vas and its aspects."),
-        Column("metric_version", "VARCHAR", "Version of the rule that made the value."),
-        Column("yardstick", "VARCHAR", "Hash of rule, reference, rubric and judge; null where any of them gives 0."),
+        Column("metric_version", "VARCHAR", "Rule that made the value: version, scorer, hash of judge and prompt."),
+        Column("yardstick", "VARCHAR", "Hash of task, rule, reference, rubric, judge; null where any of them gives 0."),
         Column("value", "DOUBLE", "0 to 1; null where the status is error or not_applicable."),
         *_JUDGE,
     ),

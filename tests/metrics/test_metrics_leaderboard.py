@@ -196,7 +196,10 @@ def test_text_beside_the_papers_figures() -> None:
     rows = [a_row("GPT-5.2", Split.FINANCE_NORMAL), a_row("Mine", Split.FINANCE_NORMAL, family="other")]
     published = Published(
         averages=(Average("b", Split.FINANCE_NORMAL, False, 2, {"er": 0.8, "vas": None}, {"er": 0.7, "vas": 0.4}, 8),),
-        mixtures=(Mixture("b", Split.FINANCE_NORMAL, "vas", 3, 290),),
+        mixtures=(
+            Mixture("b", Split.FINANCE_NORMAL, "vas", n_mixed=3, n_instances=290, n_rules=1),
+            Mixture("b", Split.FINANCE_NORMAL, "f1_src", n_mixed=0, n_instances=290, n_rules=2),
+        ),
         paper={
             CellPlace("b", "gpt-5.2", Split.FINANCE_NORMAL, "er"): PaperCell(0.8415, 284, -0.0416),
             CellPlace("b", "gpt-5.2", Split.FINANCE_NORMAL, "vas"): PaperCell(0.5265, 284, None),
@@ -211,9 +214,12 @@ def test_text_beside_the_papers_figures() -> None:
         ["average", "of", "2", "0.800", "—", "—", "—"],
         ["average", "of", "the", "paper's", "8", "0.700", "—", "—", "0.400"],
     ]
-    assert any(
-        "on 3 of 290 instances of finance-normal (b) models have VAS by different rules" in line for line in lines
-    )
+    assert [line for line in lines if line.startswith("Not comparable throughout: ")] == [
+        "Not comparable throughout: VAS of finance-normal (b): models have it by different tasks, rules, references, "
+        "rubrics or judges on 3 of 290 instances. deepchart status says which are stale.",
+        "Not comparable throughout: F1_src of finance-normal (b): its instances are measured by 2 rules (versions, "
+        "scorers or judges). deepchart status says which are stale.",
+    ]
     assert any(line.startswith("b is not the paper's benchmark") for line in lines)
 
 
@@ -250,7 +256,7 @@ def test_the_papers_figures_by_name_and_split_and_what_was_not_measured_alike(tr
     assert average.paper["f1_der"] == pytest.approx(0.249, abs=5e-4)
     assert read_published(tree.root).paper is None
     # Robot was judged by another rubric. m-1 has a verdict on one instance; it failed or is unscored on the rest.
-    assert published.mixtures == (Mixture("shop", Split.FINANCE_NORMAL, "vas", 1, 4),)
+    assert published.mixtures == (Mixture("shop", Split.FINANCE_NORMAL, "vas", n_mixed=1, n_instances=4, n_rules=1),)
 
 
 def test_the_papers_n_is_the_only_one_that_its_execution_rates_are_counts_of() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.errors import StorageError, UpstreamError, UsageError
 from deepchart_dagster.metrics.rows import export_all, partition_file
 
@@ -68,6 +69,32 @@ def test_visual_accuracy_names_judge_and_backend(tree: Any) -> None:
     failed = read(path, "metric, value, status", "uid = 'shop/3'")
     assert {value for _, value, _ in failed} == {0.0}
     assert read(path, "distinct value", "uid = 'shop/2'") == [(None,)]
+
+
+def test_a_yardstick_holds_what_was_asked_and_how_it_was_measured(tree: Any) -> None:
+    """Models are compared where these are the same; the rule is what all instances share."""
+    uids = ("shop/1", "shop/2")
+    whole = {uid: Outcome(value={"f1": 1.0, "precision": 1.0, "recall": 1.0}) for uid in uids}
+    seen: dict[str, list[tuple[Any, ...]]] = {}
+    for name, asked, measured in (
+        ("plain", {"context": "c1"}, {"reference": "r1", "state": "s1"}),
+        ("another state", {"context": "c1", "parameters": {"seed": 2}}, {"reference": "r1", "state": "s2"}),
+        ("another context", {"context": "c2"}, {"reference": "r1"}),
+        ("another prompt", {"context": "c1", "prompt": "p2"}, {"reference": "r1"}),
+        ("another reference", {"context": "c1"}, {"reference": "r2"}),
+        ("another scorer", {"context": "c1"}, {"reference": "r1", "scorer": "upstream"}),
+        ("the usual scorer", {"context": "c1"}, {"reference": "r1", "scorer": "paper"}),
+        ("another judge", {"context": "c1"}, {"reference": "r1", "judge": {"slug": "j", "prompt": "p"}}),
+    ):
+        tree.write("predicted_states", "robot", dict.fromkeys(uids, Outcome(value={})), **asked)
+        tree.write("source_fidelity", "robot", whole, **measured)
+        path = tree.export("source_fidelity", "robot")
+        seen[name] = read(path, "yardstick, metric_version", "uid = 'shop/1' and metric = 'f1_src'")
+    assert seen["plain"] == seen["another state"]
+    assert len({rows[0][0] for rows in seen.values()}) == len(seen) - 1
+    assert {rows[0][1] for name, rows in seen.items() if name not in ("another scorer", "another judge")} == {"1"}
+    assert seen["another scorer"][0][1] == "1 upstream"
+    assert seen["another judge"][0][1].startswith("1 judge ")
 
 
 def test_executions_say_how_programs_ran(tree: Any) -> None:

@@ -21,6 +21,18 @@ per_instance as (
 
 ),
 
+per_metric as (
+
+    select
+        benchmark,
+        split,
+        metric,
+        count(distinct metric_version) as n_rules
+    from scores
+    group by benchmark, split, metric
+
+),
+
 final as (
 
     select
@@ -29,8 +41,10 @@ final as (
         split,
         metric,
         count(*) as n_instances,
-        count(*) filter (where n_yardsticks > 1) as n_mixed
+        count(*) filter (where n_yardsticks > 1) as n_mixed,
+        min(n_rules) as n_rules
     from per_instance
+    inner join per_metric using (benchmark, split, metric)
     group by benchmark, split, metric
 
 )
