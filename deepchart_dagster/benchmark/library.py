@@ -248,8 +248,11 @@ def path_inside(folder: Path, relative: str) -> Path:
         path = folder / inside_benchmark(relative)
     except ValueError as error:
         raise BenchmarkFormatError(f"{error}.", remedy=f"Paths are relative to {folder}.") from error
-    if "\0" in relative or any(len(os.fsencode(part)) > _MAX_NAME_BYTES for part in path.parts):
+    too_long = len(os.fsencode(relative)) > _MAX_PATH_BYTES
+    if "\0" in relative or too_long or any(len(os.fsencode(part)) > _MAX_NAME_BYTES for part in path.parts):
         raise BenchmarkFormatError(f"the path {relative[:80]!r} can be no file's name.")
+    if path in (folder / DESCRIPTION_NAME, folder / QUERIES_NAME):  # written anew by every import
+        raise BenchmarkFormatError(f"the path {relative!r} is a file of the benchmark's own, and holds no content.")
     try:
         target = path.resolve()
     except (OSError, RuntimeError) as error:
@@ -263,6 +266,8 @@ def path_inside(folder: Path, relative: str) -> Path:
 
 
 _MAX_NAME_BYTES = 255
+# Systems take 4096 for the whole of it, of which the storage's own folder is a part.
+_MAX_PATH_BYTES = 1024
 
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"

@@ -15,6 +15,7 @@ from deepchart_dagster.errors import BadProviderAnswer, ProviderError, ProviderR
 from deepchart_dagster.llm.doctor import key_names, key_remedy
 from deepchart_dagster.llm.litellm_library import litellm_library, without_records
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Usage
+from deepchart_dagster.llm.redaction import without_keys
 from deepchart_dagster.llm.registry import ModelSpec
 
 _FINISH_REASONS: dict[str | None, FinishReason] = {
@@ -26,6 +27,8 @@ _FINISH_REASONS: dict[str | None, FinishReason] = {
 # the ends of a whole answer, and these say that the provider broke off: its trouble, and not the model's answer.
 _WHOLE = frozenset({"stop", "stop_sequence", "end_turn", "complete", "eos", "eos_token", "finish_reason_unspecified"})
 _BROKEN_OFF = frozenset({"network_error", "insufficient_system_resource", "error", "abort", "aborted", "timeout"})
+_LONGEST_NAME = 200
+_MOST_TOKENS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ async def _read_stream(stream: Any) -> Received:
     """The pieces put together. A stream that ends before its finish reason came is no answer."""
     texts: list[str] = []
     mapped: str | None = None
-    answered_by: str | None = None
+    answered_by: object = None
     try:
         async for piece in stream:
             answered_by = piece._hidden_params.get("provider_response_model") or answered_by
@@ -160,25 +163,28 @@ def _counted_by_provider(stream: Any) -> Any:
     return next((piece.usage for piece in reversed(stream.chunks) if getattr(piece, "usage", None)), None)
 
 
-def _received(
-    *, text: str, refusal: str, finish_reason: FinishReason, usage: Usage, answered_by: str | None
-) -> Received:
+def _received(*, text: str, refusal: str, finish_reason: FinishReason, usage: Usage, answered_by: object) -> Received:
     if not text and not refusal and finish_reason == "stop" and usage.output_tokens is None:
         raise BadProviderAnswer(
             "an empty choice without a count of tokens: nothing shows that the model has answered.",
             remedy="Try again later.",
         )
     return Received(
-        text=in_unicode(text or refusal),
+        text=without_keys(in_unicode(text or refusal)),
         finish_reason="refusal" if refusal else finish_reason,
         usage=usage,
-        answered_by=answered_by,
+        answered_by=_name(answered_by),
     )
+
+
+def _name(said: object) -> str | None:
+    """What the provider calls the model, where that is a text; it decides nothing."""
+    return without_keys(in_unicode(said))[:_LONGEST_NAME] if isinstance(said, str) else None
 
 
 def _finish_reason(mapped: str | None, native: str | None) -> FinishReason:
     """litellm's word for why an answer ended, corrected by the provider's own where litellm guessed."""
-    own = (native or mapped or "").lower()
+    own = str(native or mapped or "").lower()
     if own in _BROKEN_OFF:
         raise ProviderError(f"the provider broke off its answer ({own}).", remedy="Try again later.")
     reason = _FINISH_REASONS.get(mapped, "other")
@@ -187,6 +193,11 @@ def _finish_reason(mapped: str | None, native: str | None) -> FinishReason:
 
 def _usage(usage: Any) -> Usage:
     """litellm writes 0 where the provider said nothing; no request has 0 input tokens."""
-    given = getattr(usage, "prompt_tokens", None) or None
-    made = getattr(usage, "completion_tokens", None)
+    given = _count(getattr(usage, "prompt_tokens", None)) or None
+    made = _count(getattr(usage, "completion_tokens", None))
     return Usage(input_tokens=given, output_tokens=made if given or made else None)
+
+
+def _count(said: object) -> int | None:
+    """Tokens; None for what no call can have: less than nothing, or more than any bill or table holds."""
+    return said if isinstance(said, int) and 0 <= said <= _MOST_TOKENS else None

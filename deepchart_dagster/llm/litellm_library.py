@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from deepchart_dagster.llm.redirects import stay_on_the_host
+
 _SWITCHES = {
     "LITELLM_MODE": "PRODUCTION",  # or it loads keys from a .env file of whatever folder we stand in
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -63,6 +65,8 @@ def _set_up() -> None:
         os.environ.setdefault(name, value)
     # A note of pydantic's on litellm's own classes, a dozen times over; some come with the first call only.
     warnings.filterwarnings("ignore", message=r"Items? .* using the .ReadOnly. qualifier", category=UserWarning)
+    # Its other note is of answers that are not as OpenAI has them, and repeats their beginning.
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True
@@ -70,6 +74,7 @@ def _set_up() -> None:
     # Its tokenizers for some model names come from the network: 23 seconds of retries when there is none.
     litellm.disable_hf_tokenizer_download = True
     _quieten()
+    stay_on_the_host()
     from deepchart_dagster.llm.scripted.provider import PROVIDER, scripted_provider
 
     others = [entry for entry in litellm.custom_provider_map if entry["provider"] != PROVIDER]

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.errors import (
     BadProviderAnswer,
     DeepChartError,
@@ -32,6 +33,8 @@ from deepchart_dagster.llm.redaction import redact
 from deepchart_dagster.llm.registry import ModelSpec
 
 _LONGEST_MESSAGE = 400
+# Of which that much is looked through for keys: providers answer with whole web pages.
+_LONGEST_READ = 20_000
 # A 429 that no waiting helps: the money is used up, or this one request is over the limit of a whole minute.
 _HOPELESS = (
     "insufficient_quota",
@@ -46,7 +49,14 @@ _NOISE = (
     re.compile(r" ?Traceback \(most recent call last\).*"),
     # A broken stream's error goes on with the same words under other names.
     re.compile(r" Original exception: .*"),
+    re.compile(r" ssl:(<[^>]*>|\w+)"),
 )
+_SDK_WORDS = "Connection error."
+_NO_CONNECTION = "Cannot connect to host"
+_UNREACHABLE = "Check the endpoint (api_base) and the network, or try again later; what is answered is kept."
+_LATER = "Try again later; what is answered is kept."
+_NAME_ALONE = re.compile(r"'\w+'")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # 4xx that may go well a moment later.
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 _OVERLOADED = frozenset({503, 529})
@@ -79,7 +89,7 @@ def is_out_of_breath(error: ProviderError) -> bool:
 
 def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException], wish: float | None) -> ProviderError:
     status = _status(chain)
-    said = f"{_who(model)}: {_words(raised)}"
+    said = f"{_who(model)}: {_words(raised, chain)}"
     if isinstance(raised, TimeoutError):
         return _timeout(model)
     if type(raised).__name__ in {"Timeout", "APITimeoutError"} or status == 504:
@@ -93,14 +103,14 @@ def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException
     broken = any(isinstance(error, json.JSONDecodeError) for error in chain)
     if status is None and (broken or not any(_is_connection_trouble(error) for error in chain)):
         return BadProviderAnswer(said, remedy="Check the endpoint (api_base) and the model's name.")
-    return ProviderError(said, remedy="Try again later; what is answered is kept.", status=status)
+    return ProviderError(said, remedy=_UNREACHABLE if _NO_CONNECTION in said else _LATER, status=status)
 
 
 def _from_ours(model: ModelSpec, error: DeepChartError) -> ProviderError:
     if isinstance(error, ProviderError):
         status = error.status
-        return type(error)(f"{_who(model)}: {redact(error.message)}", remedy=error.remedy, status=status)
-    return ProviderRefusedRequest(f"{_who(model)}: {redact(error.message)}", remedy=error.remedy)
+        return type(error)(f"{_who(model)}: {_safe(error.message)}", remedy=error.remedy, status=status)
+    return ProviderRefusedRequest(f"{_who(model)}: {_safe(error.message)}", remedy=error.remedy)
 
 
 def _timeout(model: ModelSpec) -> ProviderTimeout:
@@ -125,13 +135,28 @@ def _who(model: ModelSpec) -> str:
     return f"{model.slug} ({model.litellm_model})"
 
 
-def _words(raised: BaseException) -> str:
+def _words(raised: BaseException, chain: Sequence[BaseException]) -> str:
     """What was said, in one line, without litellm's own decoration and tracebacks."""
-    text = " ".join(redact(str(raised) or type(raised).__name__).split())
-    for noise in _NOISE:
-        text = noise.sub("", text)
+    text = _in_line(raised)
+    if text == _SDK_WORDS:  # why, only the HTTP library knows
+        text = next((_in_line(error) for error in chain if type(error).__module__.startswith("httpx")), text)
+    if _NAME_ALONE.fullmatch(text):  # what litellm looked for and did not find
+        text = f"the answer has no {text}"
     text = text[:_LONGEST_MESSAGE] + "…" if len(text) > _LONGEST_MESSAGE else text
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _in_line(error: BaseException) -> str:
+    text = " ".join(_safe(str(error) or type(error).__name__).split())
+    for noise in _NOISE:
+        text = noise.sub("", text)
+    return text
+
+
+def _safe(text: str) -> str:
+    """Without keys, and so that any file can hold it and any terminal show it: JSON can bring half a surrogate pair,
+    and what a terminal obeys."""
+    return redact(_CONTROLS.sub(" ", in_unicode(text[:_LONGEST_READ])))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -192,7 +217,7 @@ def _retry_after_s(chain: list[BaseException]) -> float | None:
                 return wish
     # Google says it in the body.
     said = re.search(r'"retryDelay":\s*"([\d.]+)s"', str(chain[0]))
-    return float(said.group(1)) if said else None
+    return _number(said.group(1)) if said else None
 
 
 def _from_headers(headers: Mapping[str, Any]) -> float | None:
@@ -215,7 +240,7 @@ def _number(value: Any) -> float | None:
 def _until(date: str) -> float | None:
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from urllib.parse import quote
 
 REDACTED = "[redacted]"
 
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 # Shorter values ("1", "true", "low") are no secrets, and would be cut out of every sentence.
 _MIN_SECRET_LENGTH = 8
+# An answer is changed only for what cannot be a word of its own.
+_MIN_KEY_LENGTH = 16
 
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -41,11 +44,20 @@ def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
     return _LABELLED.sub(rf"\1{REDACTED}", text)
 
 
+def without_keys(text: str, environ: Mapping[str, str] | None = None) -> str:
+    """An answer, changed only where it repeats a key of this environment: some gateways echo what they were sent."""
+    for secret in _secrets(os.environ if environ is None else environ):
+        if len(secret) >= _MIN_KEY_LENGTH:
+            text = text.replace(secret, REDACTED)
+    return text
+
+
 def _secrets(environ: Mapping[str, str]) -> list[str]:
-    """Longest first: a secret that contains another one must go as a whole."""
+    """As they are and as an address holds them; longest first: one that contains another must go as a whole."""
     found = {
         value.strip()
         for name, value in environ.items()
         if any(word in name.upper() for word in _SECRET_NAMES) and len(value.strip()) >= _MIN_SECRET_LENGTH
     }
-    return sorted(found, key=len, reverse=True)
+    quoted = {quote(secret, safe="", errors="replace") for secret in found}
+    return sorted(found | quoted, key=len, reverse=True)

@@ -12,6 +12,8 @@ these files: litellm reads them from the environment.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,6 +24,7 @@ from deepchart_dagster.benchmark.model import Modality
 from deepchart_dagster.errors import ConfigurationError
 from deepchart_dagster.llm.provider_keys import KEY_NAMES
 from deepchart_dagster.llm.yaml_file import YamlFile, as_sentence, did_you_mean
+from deepchart_dagster.settings import MAX_TIMEOUT_S
 
 SCRIPTED_PREFIX = "scripted/"
 
@@ -30,6 +33,13 @@ _NOT_PARAMETERS = frozenset(
     {"model", "messages", "stream", "timeout", "max_retries", "num_retries", "drop_params", "api_base", "base_url"}
 )
 _SECRET_PARAMETERS = frozenset({"api_key", "extra_headers", "headers", "azure_ad_token", "vertex_credentials"})
+# litellm's own, with which another model would answer, or none at all; or several answers, of which one is read.
+_FALSIFYING = frozenset(
+    {"fallbacks", "default_fallbacks", "context_window_fallback_dict", "custom_llm_provider", "model_list", "n"}
+)
+_MOCK = "mock_"
+# In what a provider is sent beside litellm's names (extra_body), under whatever name it knows.
+_SECRET_NAME = re.compile(r"api[-_]?key|authorization|password|secret|access[-_]?token|credential|^key$", re.IGNORECASE)
 
 
 class Prices(BaseModel):
@@ -37,8 +47,8 @@ class Prices(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input_per_million: float | None = Field(default=None, ge=0)
-    output_per_million: float | None = Field(default=None, ge=0)
+    input_per_million: float | None = Field(default=None, ge=0, le=1_000_000)
+    output_per_million: float | None = Field(default=None, ge=0, le=1_000_000)
 
     @property
     def known(self) -> bool:
@@ -62,14 +72,14 @@ class ModelSpec(BaseModel):
 
     slug: str
     litellm_model: str = Field(min_length=1)
-    name: str = ""
-    family: str = "other"
+    name: str = Field(default="", max_length=100)
+    family: str = Field(default="other", max_length=100)
     protocols: tuple[Modality, ...] = Field(default=(Modality.TEXT,), min_length=1)
-    context_window: int = Field(default=128_000, gt=0)
+    context_window: int = Field(default=128_000, gt=0, le=1_000_000_000)
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
     prices: Prices = Prices()
     concurrency: int = Field(default=4, ge=1, le=1024)
-    timeout_s: float = Field(default=600.0, gt=0)
+    timeout_s: float = Field(default=600.0, gt=0, le=MAX_TIMEOUT_S)
     stream: bool = False
     max_image_chunks: int | None = Field(default=None, gt=0)
     api_base: str | None = None
@@ -84,13 +94,33 @@ class ModelSpec(BaseModel):
                 raise ValueError(f"{name} can hold a secret; keys come from the environment")
             if name in _NOT_PARAMETERS:
                 raise ValueError(f"{name} is set by the client and cannot be a parameter")
+            if name in _FALSIFYING or name.startswith(_MOCK):
+                raise ValueError(f"{name}: one answer of this very model is what is scored")
+        secret = next((name for name in _names_within(parameters) if _SECRET_NAME.search(name)), None)
+        if secret is not None:
+            raise ValueError(f"{secret} can hold a secret; keys come from the environment")
         return parameters
+
+    @field_validator("litellm_model", "name", "family", "revision")
+    @classmethod
+    def _can_be_shown(cls, text: str | None) -> str | None:
+        """Tables, pages and terminals show them."""
+        if text is not None and not text.isprintable():
+            raise ValueError("holds a line break or a character that cannot be shown")
+        return text
 
     @field_validator("api_base")
     @classmethod
     def _no_secret_in_address(cls, address: str | None) -> str | None:
-        if address and "@" in urlsplit(address).netloc:
+        if address is None:
+            return None
+        parts = urlsplit(address)
+        if "@" in parts.netloc:
             raise ValueError("an address with a user or password in it; keys come from the environment")
+        if parts.query:
+            raise ValueError("an address with a query in it, which can hold a key; keys come from the environment")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be an address as in http://host:8000/v1")
         return address
 
     @property
@@ -124,6 +154,17 @@ class ModelSpec(BaseModel):
 
     def knows(self, benchmark: str) -> bool:
         return not self.benchmarks or benchmark in self.benchmarks
+
+
+def _names_within(value: JsonValue) -> Iterator[str]:
+    """Of all members, at whatever depth."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield name
+            yield from _names_within(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _names_within(member)
 
 
 class BenchmarkJudges(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,13 +16,18 @@ import yaml
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
+from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.errors import ConfigurationError
 
 Place = tuple[str, ...]
 _Model = TypeVar("_Model", bound=BaseModel)
 
-# Deeper than any place we name; also ends the walk through a document that contains itself.
+# Deeper than any place we name.
 _MAX_DEPTH = 8
+# A file of a hundred models has some 4,000 names and values. A few lines of aliases that name aliases have billions.
+_MAX_NODES = 100_000
+_MAX_NESTING = 50
+_MAX_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -39,15 +45,15 @@ class YamlFile:
         text = _read_text(path)
         try:
             node, parsed = _parsed(text)
-            value = copy.deepcopy(parsed)
         except yaml.YAMLError as error:
             raise _yaml_error(path, error) from None
         except (ValueError, RecursionError) as error:
             raise ConfigurationError(f"{path}: {error}.", remedy="Correct the file.") from None
-        if not isinstance(value, dict):
+        if not isinstance(parsed, dict):
             raise ConfigurationError(f"{path}: a mapping is expected at the top.", remedy="See the file that ships.")
-        file = cls(path=path, text=text, value=value, lines={})
+        file = cls(path=path, text=text, value=copy.deepcopy(parsed), lines={})
         _note_lines(file, node, ())
+        _check_values(file, file.value, ())
         return file
 
     def section(self, name: str) -> dict[str, JsonValue]:
@@ -62,13 +68,7 @@ class YamlFile:
     def validate(self, kind: type[_Model]) -> _Model:
         """The file as ``kind``. Types are strict: '4' is no number and true is no count."""
         try:
-            text = json.dumps(self.value, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ConfigurationError(
-                f"{self.path}: {error}.", remedy="Write dates in quotes; .nan and .inf are no settings."
-            ) from None
-        try:
-            return kind.model_validate_json(text, strict=True)
+            return kind.model_validate_json(json.dumps(self.value, allow_nan=False), strict=True)
         except ValidationError as error:
             raise self._first_error(kind, error) from None
 
@@ -117,6 +117,13 @@ def as_sentence(text: str) -> str:
 
 def _read_text(path: Path) -> str:
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe or a device may have no end
+            raise ConfigurationError(f"{path} is a pipe or a device.", remedy="Give the path of a file.")
+        if path.is_file() and path.stat().st_size > _MAX_BYTES:
+            raise ConfigurationError(
+                f"{path} has {path.stat().st_size:,} bytes; no such file needs more than {_MAX_BYTES:,}.",
+                remedy="Give the path of another file.",
+            )
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}.", remedy="Give the path of a file.") from None
@@ -126,8 +133,29 @@ def _read_text(path: Path) -> str:
 
 @lru_cache(maxsize=8)
 def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
-    """The text as nodes, which know their lines, and as values: every step of a pipeline reads the same few files."""
-    return yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
+    """The text as nodes, which know their lines, and as values: every step of a pipeline reads the same few files.
+
+    Raises ValueError for more than can be gone through.
+    """
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    _check_size(node)
+    return node, yaml.safe_load(text)
+
+
+def _check_size(node: yaml.Node | None) -> None:
+    """Raises ValueError for nodes that, with their aliases written out, are too many or too deep (or without end)."""
+    left = [(node, 0)]
+    for _ in range(_MAX_NODES):
+        if not left:
+            return
+        current, depth = left.pop()
+        if depth > _MAX_NESTING:
+            raise ValueError(f"values are nested deeper than {_MAX_NESTING}, or an alias (*) stands in its own value")
+        if isinstance(current, yaml.MappingNode):
+            left += [(part, depth + 1) for pair in current.value for part in pair]
+        elif isinstance(current, yaml.SequenceNode):
+            left += [(member, depth + 1) for member in current.value]
+    raise ValueError(f"with its aliases (*) written out it has more than {_MAX_NODES:,} names and values")
 
 
 def _yaml_error(path: Path, error: yaml.YAMLError) -> ConfigurationError:
@@ -135,6 +163,22 @@ def _yaml_error(path: Path, error: yaml.YAMLError) -> ConfigurationError:
     at = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
     what = " ".join(str(getattr(error, "problem", None) or error).split())
     return ConfigurationError(f"{at}: invalid YAML: {what}.", remedy="Correct that line; indent with spaces.")
+
+
+def _check_values(file: YamlFile, value: object, place: Place) -> None:
+    """Raises ConfigurationError for what YAML can hold and a setting cannot."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            _check_values(file, member, (*place, str(name)))
+    elif isinstance(value, list):
+        for number, member in enumerate(value):
+            _check_values(file, member, (*place, str(number)))
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise file.error(place, f"{value} is no number", "Write a finite number, or null where it is unknown.")
+    elif isinstance(value, str) and in_unicode(value) != value:
+        raise file.error(place, f"{value!r} holds half a character", "Write the character itself.")
+    elif value is not None and not isinstance(value, str | bool | int | float):
+        raise file.error(place, f"it is read as a {type(value).__name__}", "Write it in quotes.")
 
 
 def _note_lines(file: YamlFile, node: yaml.Node | None, place: Place) -> None:

@@ -104,3 +104,23 @@ def test_without_queries_there_is_nothing_to_import(library: Library, tmp_path: 
     (folder / "queries.jsonl").unlink()
     with pytest.raises(BenchmarkFormatError, match=r"queries\.jsonl is missing"):
         import_benchmark(folder, library)
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("x/" * 3000 + "y", "can be no file's name"),  # no part is too long: the whole is, for every system
+        ("queries.jsonl", "a file of the benchmark's own"),
+        ("./benchmark.json", "a file of the benchmark's own"),
+    ],
+)
+def test_a_record_whose_file_cannot_be_stored_stops_no_other(
+    library: Library, tmp_path: Path, named: str, said: str
+) -> None:
+    faulty = {**ROW, "uid": "shop/2", "references": {"d_src": named}}
+
+    report = import_benchmark(a_folder(tmp_path / "in", ROW, faulty), library)
+
+    (skipped,) = report.skipped
+    assert (report.imported, skipped.uid) == (1, "shop/2")
+    assert said in skipped.reason

@@ -386,3 +386,90 @@ def test_a_provider_that_litellm_does_not_know_is_refused(server, client, make_r
     error = failed(client, make_request(litellm_model="nobody/some-model", api_base=None))
     assert type(error) is ProviderRefusedRequest
     assert "nobody/some-model" in error.message
+
+
+@pytest.mark.parametrize("wish", ["Mon, 01 Jan 2024 00:00:00 +99999999999999999999", "soon", "-5", "nan"])
+def test_a_retry_after_that_is_none_changes_nothing(server, client, make_request, replies, wish):
+    server.tell(replies.bad(429, retry_after=wish), replies.good("at last"))
+    assert asyncio.run(client.complete(make_request())).text == "at last"
+
+
+def test_a_delay_in_the_body_that_is_no_number_changes_nothing(server, client, make_request, replies):
+    server.tell(replies.bad(429, '"retryDelay": "1.2.3s"'), replies.good("at last"))
+    assert asyncio.run(client.complete(make_request())).text == "at last"
+
+
+def test_an_error_in_words_that_no_file_holds_is_on_record_and_tried_again(
+    server, client, make_request, replies, tmp_path
+):
+    """Half a surrogate pair stopped the ledger; NUL and escapes are for no terminal."""
+    strange = replies.Reply(status=500, body=rb'{"error": {"message": "half \ud800, nul \u0000, red \u001b[31m"}}')
+    server.tell(strange, replies.good("at last"))
+    assert asyncio.run(client.complete(make_request())).text == "at last"
+    first, _ = read_ledger(tmp_path)
+    assert first.message == "local (openai/local-model): half �, nul , red [31m."
+
+
+def test_an_error_as_long_as_a_web_page_is_looked_through_in_no_time():
+    from deepchart_dagster.llm.provider_errors import _safe
+
+    begun = time.process_time()
+    assert len(_safe("api_key=" + "x" * 50_000_000)) < 100
+    assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize(
+    ("litellm_model", "path"), [("openai/local-model", "/v1/chat/completions"), ("anthropic/claude", "/v1/messages")]
+)
+def test_a_call_that_is_sent_on_to_another_host_is_not_followed(
+    server, client, make_request, replies, monkeypatch, litellm_model, path
+):
+    """The HTTP library would give the other host what stands in x-api-key."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-for-this-host-alone")
+    elsewhere = server.url.replace("127.0.0.1", "localhost").removesuffix("/v1") + path
+    server.tell(replies.Reply(status=307, headers={"location": elsewhere}))
+    base = server.url if litellm_model.startswith("openai") else server.url.removesuffix("/v1")
+    error = failed(client, make_request(litellm_model=litellm_model, api_base=base))
+    assert type(error) is ProviderRefusedRequest
+    assert "http://127.0.0.1 sends the call on to http://localhost, which is not followed" in error.message
+    assert len(server.requests) == 1
+
+
+def test_why_a_connection_failed_is_said(client, make_request, server):
+    error = failed(client, make_request(api_base="http://127.0.0.1:9/v1"))
+    assert "Cannot connect to host 127.0.0.1:9" in error.message
+    assert "api_base" in error.remedy
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_key_that_an_answer_repeats_is_kept_nowhere(
+    server, client, make_request, replies, tmp_path, provider_key, stream
+):
+    """As a gateway does that echoes what it was sent, headers and all."""
+    text = f"print(1)  # Authorization: Bearer {provider_key}"
+    if stream:
+        middle = len(text) - 10  # in two pieces, the key in both
+        pieces = [replies.piece(text[:middle]), replies.piece(text[middle:]), replies.piece("", "stop")]
+        server.tell(replies.streamed(*pieces, replies.usage))
+    else:
+        server.tell(replies.good(text, model=provider_key))
+    answer = asyncio.run(client.complete(make_request(stream=stream)))
+    assert answer.text == "print(1)  # Authorization: Bearer [redacted]"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and provider_key in path.read_text()]
+
+
+@pytest.mark.parametrize("name", [5, None, "\ud800", "m" * 5000])
+def test_an_answer_counts_whatever_the_provider_calls_its_model(server, client, make_request, replies, name):
+    server.tell(replies.good("paid for", model=name))
+    assert asyncio.run(client.complete(make_request())).text == "paid for"
+    again = asyncio.run(client.complete(make_request()))
+    assert (again.cached, again.text) == (True, "paid for")
+
+
+@pytest.mark.parametrize("usage", [(-5, -7), (10**20, 10**25)])
+def test_counts_that_no_call_can_have_are_unknown(server, client, make_request, replies, usage):
+    given, made = usage
+    counts = {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}
+    server.tell(replies.good("fine", usage=counts))
+    answer = asyncio.run(client.complete(make_request()))
+    assert (answer.usage.input_tokens, answer.usage.output_tokens, answer.price_usd) == (None, None, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -231,8 +232,50 @@ def test_a_slug_that_yaml_reads_as_something_else(write, key):
 
 
 def test_a_date_or_an_infinity_as_a_value(write):
-    assert "quotes" in complaint(write("models:\n  a:\n    litellm_model: x\n    parameters: {since: 2025-10-15}\n"))
-    assert "no settings" in complaint(write("models:\n  a:\n    litellm_model: x\n    timeout_s: .inf\n"))
+    said = complaint(write("models:\n  a:\n    litellm_model: x\n    parameters: {since: 2025-10-15}\n"))
+    assert "line 4: models.a.parameters.since: it is read as a date. Write it in quotes." in said
+    said = complaint(write("models:\n  a:\n    litellm_model: x\n    timeout_s: .inf\n"))
+    assert "line 4: models.a.timeout_s: inf is no number." in said
+
+
+def _doubling(first: str, each: str) -> str:
+    """Ten lines, of which each names the one before nine times."""
+    lines = [f"p{n + 1}: &a{n + 1} {each % ', '.join([f'*a{n}'] * 9)}" for n in range(9)]
+    inside = "".join(f"      {line}\n" for line in [f"p0: &a0 {first}", *lines])
+    return f"models:\n  a:\n    litellm_model: x/y\n    parameters:\n{inside}"
+
+
+@pytest.mark.parametrize(("first", "each"), [("[1]", "[%s]"), ("{k: 1}", "{<<: [%s]}")])
+def test_aliases_that_would_never_end_are_refused_at_once(write, first, each):
+    assert "with its aliases (*) written out it has more than 100,000" in complaint(write(_doubling(first, each)))
+
+
+def test_what_has_no_end_is_not_read(write, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe or a device" in complaint(tmp_path / "pipe")
+    assert "1,200,000 bytes" in complaint(write("# x\n" * 300_000))
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ('name: "a\\nb"', "models.a.name: holds a line break"),
+        ('name: "a\\0b"', "models.a.name: holds a line break"),
+        ('name: "\\ud800"', "models.a.name: '\\ud800' holds half a character"),
+        (f"name: {'x' * 101}", "at most 100 characters"),
+        ("prices: {input_per_million: 1.0e+308}", "less than or equal to 1000000"),
+        ("timeout_s: 1.0e+300", "less than or equal to 86400"),
+        ("api_base: localhost:8000/v1", "must be an address as in http://host:8000/v1"),
+        ("api_base: ''", "must be an address as in http://host:8000/v1"),
+        ("parameters: {mock_response: fine}", "one answer of this very model is what is scored"),
+        ("parameters: {fallbacks: [openai/other]}", "one answer of this very model is what is scored"),
+        ("parameters: {n: 3}", "one answer of this very model is what is scored"),
+    ],
+)
+def test_what_would_fail_or_deceive_later_is_refused(write, entry, words):
+    said = complaint(write(f"models:\n  a:\n    litellm_model: openai/x\n    {entry}\n"))
+    assert "line 4" in said
+    assert words in said
 
 
 @pytest.mark.parametrize(
@@ -262,6 +305,8 @@ def test_a_file_that_is_not_there(tmp_path):
         "parameters: {api_key: sk-very-secret-123456}",
         "api_base: https://user:sk-very-secret-123456@host/v1",
         "parameters: {extra_headers: {Authorization: sk-very-secret-123456}}",
+        "parameters: {extra_body: {auth: [{Api-Key: sk-very-secret-123456}]}}",
+        "api_base: https://host/v1?key=sk-very-secret-123456",
     ],
 )
 def test_a_secret_in_the_file_is_refused_and_not_repeated(write, entry):
