@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
-from assets.outcome import materialized, partition_checks, progress_log, tag_cost
+from assets.outcome import materialized, partition_checks, progress_log, tag_cost, try_again
+from assets.pools import CHARTS, JUDGE_CALLS
 from deepchart_dagster.partitions import ModelBackend, model_backends
 from deepchart_dagster.stage_versions import CHART_VERSION, VISUAL_ACCURACY_VERSION
 from resources import (
@@ -31,6 +32,7 @@ class _Stage(Protocol):
 @dg.asset(
     partitions_def=model_backends,
     group_name="backend_study",
+    pool=CHARTS,
     code_version=str(CHART_VERSION),
     deps=["references"],
     kinds={"python", "html"},
@@ -51,6 +53,7 @@ def backend_charts(
 @dg.asset(
     partitions_def=model_backends,
     group_name="backend_study",
+    pool=JUDGE_CALLS,
     code_version=VISUAL_ACCURACY_VERSION,
     deps=["backend_charts", "rubrics"],
     description="ER and VAS of the study's charts, by the rules and rubrics of the main run.",
@@ -79,6 +82,7 @@ def _materialized(
     model = bench.model(key.model)
     summary = stage.run(key.backend, model, progress=progress_log(context))
     tag_cost(context, summary)
+    try_again(context, summary)
     return materialized(
         summary,
         means=means,

@@ -14,6 +14,7 @@ import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
 
 from assets.metrics import table_key
+from assets.pools import TABLES
 from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.metrics.dbt import DATABASE_VARIABLE, ensure_manifest, prepare_build_copy, publish
 from deepchart_dagster.metrics.store import sources_hash
@@ -33,7 +34,10 @@ class _Translator(DagsterDbtTranslator):
 
 
 @dbt_assets(
-    manifest=ensure_manifest(dbt_project.project_dir), project=dbt_project, dagster_dbt_translator=_Translator()
+    manifest=ensure_manifest(dbt_project.project_dir),
+    project=dbt_project,
+    dagster_dbt_translator=_Translator(),
+    pool=TABLES,
 )
 def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: StorageResource) -> Iterator[Any]:
     with open_workbench(storage) as bench:

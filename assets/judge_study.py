@@ -2,7 +2,8 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, partition_checks, progress_log
+from assets.outcome import materialized, partition_checks, progress_log, tag_cost, try_again
+from assets.pools import JUDGE_CALLS
 from deepchart_dagster.partitions import judges
 from deepchart_dagster.stage_versions import JUDGE_STUDY_VERSION
 from resources import BenchmarkResource, JudgeResource, StorageResource, open_workbench
@@ -26,6 +27,7 @@ def validation_subset(
 @dg.asset(
     partitions_def=judges,
     group_name="judge_study",
+    pool=JUDGE_CALLS,
     code_version=JUDGE_STUDY_VERSION,
     deps=["validation_subset"],
     description="One judge's answers to the questions about the validation subset's charts.",
@@ -36,6 +38,8 @@ def judge_verdicts(
 ) -> dg.MaterializeResult:
     with open_workbench(storage, benchmark, judge) as bench:
         summary = bench.judge_study().run(context.partition_key, progress=progress_log(context))
+        tag_cost(context, summary)
+        try_again(context, summary)
         return materialized(
             summary, means=["vas"], where=bench.settings.storage.joinpath(summary.asset, *summary.partition)
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from assets.pools import TABLES
 from deepchart_dagster.stage_versions import ROWS_VERSION
 from resources import StorageResource, open_workbench
 
@@ -38,6 +39,7 @@ def _table(name: str, deps: list[str], description: str) -> dg.AssetSpec:
 
 @dg.multi_asset(
     name="metrics",
+    pool=TABLES,
     specs=[
         _table("scores", SCORES, "One row per instance, model, split and metric: value, status, versions, key."),
         _table("executions", PROGRAMS, "One row per generated program: how it ended, seconds, sandbox tier."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import dagster as dg
 
-from assets.outcome import bounded_check, materialized, progress_log, tag_cost
+from assets.outcome import bounded_check, materialized, progress_log, tag_cost, try_again
 from deepchart_dagster.partitions import ModelSplit
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def materialized_model_split(
     summary = stage.run(key.split, model, progress=progress_log(context))
     _export_rows(bench, summary.asset, key)
     tag_cost(context, summary)
+    try_again(context, summary)
     return materialized(
         summary,
         means=means,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from assets.outcome import materialized, partition_checks
+from assets.pools import OCR
 from deepchart_dagster.partitions import documents
 from deepchart_dagster.stage_versions import OCR_CONTEXT_VERSION
 from resources import OcrEngineResource, StorageResource, open_workbench
@@ -21,6 +22,7 @@ _LISTED = 20
 @dg.asset(
     partitions_def=documents,
     group_name="documents",
+    pool=OCR,
     code_version=OCR_CONTEXT_VERSION,
     deps=["raw_documents"],
     kinds={"markdown"},

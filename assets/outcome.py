@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from deepchart_dagster import errors
 from deepchart_dagster.errors import NoWorkPossible
 
 if TYPE_CHECKING:
@@ -20,6 +21,19 @@ CALLS_TAG = "deepchart/calls"
 PRICE_TAG = "deepchart/price_usd"
 UNKNOWN_PRICE_TAG = "deepchart/price_unknown"
 _LISTED = 20
+# What may have passed in a while: a provider that is down or refuses for want of capacity, a browser or sandbox that
+# would not start. A wrong key, a spent budget or a missing file does not.
+_MAY_PASS = frozenset(
+    kind.__name__
+    for kind in (
+        errors.ProviderError,
+        errors.ProviderTimeout,
+        errors.RateLimited,
+        errors.BrowserUnavailable,
+        errors.SandboxUnavailable,
+    )
+)
+_AGAIN_AFTER_S = (60, 300)
 
 
 def partition_checks(asset: str, partitions_def: dg.PartitionsDefinition[str]) -> list[dg.AssetCheckSpec]:
@@ -82,7 +96,7 @@ def materialized(
 def tag_cost(context: dg.AssetExecutionContext, summary: StepSummary) -> None:
     """Calls and price so far as tags of the run, so that the list of runs shows what each has cost."""
     calls = int(summary.observed("calls"))
-    run = context.instance.get_run_by_id(context.run_id)
+    run = context.instance.get_run_by_id(context.run.run_id)
     if not calls or run is None:
         return
     price = float(run.tags.get(PRICE_TAG, 0)) + summary.observed("price_usd")
@@ -90,7 +104,26 @@ def tag_cost(context: dg.AssetExecutionContext, summary: StepSummary) -> None:
     tags = {CALLS_TAG: str(int(run.tags.get(CALLS_TAG, 0)) + calls), PRICE_TAG: f"{price:.4f}"}
     if unknown:  # a sum that leaves some out would pass for the price
         tags[UNKNOWN_PRICE_TAG] = str(unknown)
-    context.instance.add_run_tags(context.run_id, tags)
+    context.instance.add_run_tags(context.run.run_id, tags)
+
+
+def try_again(context: dg.AssetExecutionContext, summary: StepSummary) -> None:
+    """Has Dagster run the step again in a while, twice at most, where instances are in error for what may pass: only
+    these are computed again. A run of the command line is watched by somebody who decides; it goes on.
+
+    Raises RetryRequested.
+    """
+    passing = [problem for problem in summary.errors if problem.kind in _MAY_PASS]
+    launched = context.run.remote_job_origin is not None
+    if not passing or not launched or context.retry_number >= len(_AGAIN_AFTER_S):
+        return
+    wait = _AGAIN_AFTER_S[context.retry_number]
+    first = passing[0]
+    context.log.warning(
+        f"{len(passing)} of {summary.n_total} instances are in error for what may pass, first {first.uid}: "
+        f"{first.kind}: {first.message[:300]} They are tried again in {wait} s."
+    )
+    raise dg.RetryRequested(max_retries=len(_AGAIN_AFTER_S), seconds_to_wait=wait)
 
 
 def _counts(summary: StepSummary) -> dict[str, dg.MetadataValue]:

@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.model_split import materialized_model_split
 from assets.outcome import partition_checks
+from assets.pools import MODEL_CALLS
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import STATE_VERSION
 from resources import BenchmarkResource, ModelsResource, SandboxResource, StorageResource, open_workbench
@@ -12,6 +13,7 @@ from resources import BenchmarkResource, ModelsResource, SandboxResource, Storag
 @dg.asset(
     partitions_def=model_splits,
     group_name="predictions",
+    pool=MODEL_CALLS,
     code_version=str(STATE_VERSION),
     deps=["context_variants"],
     kinds={"python"},

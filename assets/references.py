@@ -2,7 +2,8 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, partition_checks, progress_log
+from assets.outcome import materialized, partition_checks, progress_log, try_again
+from assets.pools import CHARTS
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
 from deepchart_dagster.stage_versions import REFERENCE_VERSION
@@ -14,6 +15,7 @@ COMPLETE = "references_complete"
 @dg.asset(
     partitions_def=splits,
     group_name="references",
+    pool=CHARTS,
     code_version=REFERENCE_VERSION,
     deps=["benchmark_queries"],
     kinds={"python"},
@@ -33,6 +35,7 @@ def references(
 ) -> dg.MaterializeResult:
     with open_workbench(storage, benchmark, sandbox) as bench:
         summary = bench.references().run(Split(context.partition_key), progress=progress_log(context))
+        try_again(context, summary)
         missing = {result.uid: lacking for result in summary.results if (lacking := result.value.get("missing"))}
         return materialized(
             summary,

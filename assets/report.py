@@ -2,6 +2,8 @@
 
 import dagster as dg
 
+from assets.outcome import FRESH
+from assets.pools import TABLES
 from deepchart_dagster.artifacts.canonical import sha256_file
 from resources import StorageResource, dbt_project, open_workbench
 
@@ -11,11 +13,15 @@ REPORT_VERSION = "3"
 
 @dg.asset(
     group_name="reports",
+    pool=TABLES,
     code_version=REPORT_VERSION,
     deps=["leaderboard", "rendering_backends", "diagnosis_classes", "instance_scores"],
     kinds={"html"},
     description="Leaderboard, figures, rendering backends and a gallery in one self-contained page.",
-    check_specs=[dg.AssetCheckSpec(WRITTEN, asset="report", description="The page is there and is not empty.")],
+    check_specs=[
+        dg.AssetCheckSpec(WRITTEN, asset="report", description="The page is there and is not empty."),
+        dg.AssetCheckSpec(FRESH, asset="report", description="Tables and page are made of what is stored now."),
+    ],
 )
 def report(storage: StorageResource) -> dg.MaterializeResult:
     from deepchart_dagster.metrics.freshness import record_published
@@ -29,5 +35,8 @@ def report(storage: StorageResource) -> dg.MaterializeResult:
         return dg.MaterializeResult(
             metadata={"page": dg.MetadataValue.path(str(path)), "bytes": size},
             data_version=dg.DataVersion(sha256_file(path)),
-            check_results=[dg.AssetCheckResult(check_name=WRITTEN, passed=size > 0)],
+            check_results=[
+                dg.AssetCheckResult(check_name=WRITTEN, passed=size > 0),
+                dg.AssetCheckResult(check_name=FRESH, passed=True, severity=dg.AssetCheckSeverity.WARN),
+            ],
         )

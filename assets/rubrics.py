@@ -2,7 +2,8 @@
 
 import dagster as dg
 
-from assets.outcome import materialized, partition_checks, progress_log, tag_cost
+from assets.outcome import materialized, partition_checks, progress_log, tag_cost, try_again
+from assets.pools import JUDGE_CALLS
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.partitions import splits
 from deepchart_dagster.stage_versions import RUBRIC_VERSION
@@ -12,6 +13,7 @@ from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageR
 @dg.asset(
     partitions_def=splits,
     group_name="references",
+    pool=JUDGE_CALLS,
     code_version=RUBRIC_VERSION,
     deps=["references"],
     kinds={"json"},
@@ -28,4 +30,5 @@ def rubrics(
     with open_workbench(storage, benchmark, judge, models) as bench:
         summary = bench.rubrics().run(Split(context.partition_key), progress=progress_log(context))
         tag_cost(context, summary)
+        try_again(context, summary)
         return materialized(summary, means=["n_items", "n_valid"], where=bench.settings.storage / "rubrics")

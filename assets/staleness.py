@@ -5,12 +5,14 @@ an edge, which is lost when it falls between two ticks). These sensors look at h
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
+from assets.fresh_checks import FreshChecks, Freshness
 from assets.outcome import FRESH
 from deepchart_dagster.partitions import DOCUMENTS_NAME, MODELS_NAME, dagster_partition
 from resources import (
@@ -20,6 +22,7 @@ from resources import (
     OcrEngineResource,
     SandboxResource,
     StorageResource,
+    dbt_project,
     open_workbench,
 )
 
@@ -37,12 +40,31 @@ _JOBS = {
     "model_split": "evaluate_model",
     "model_backend": "compare_backends",
 }
+REPORT = "report"
+_REPORTS_JOB = "publish_reports"
+_SHOWN_CHARACTERS = 200
 _UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
     dg.DagsterRunStatus.STARTING,
     dg.DagsterRunStatus.STARTED,
 ]
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How something is, and what tells it from how it was."""
+
+    freshness: Freshness
+    digest: str
+
+
+@dataclass(frozen=True)
+class _Reports:
+    """Tables and report, which have no partitions."""
+
+    fresh: bool
+    digest: str
 
 
 @dg.sensor(
@@ -58,18 +80,20 @@ def staleness(
     judge: JudgeResource,
     ocr: OcrEngineResource,
     sandbox: SandboxResource,
-) -> dg.SensorResult | dg.SkipReason:
+) -> dg.SkipReason:
     with open_workbench(storage, benchmark, models, judge, ocr, sandbox) as bench:
-        seen = {_name(cell.key): cell for cell in _cells(bench, context.instance)}
-        said: dict[str, str] = json.loads(context.cursor or "{}")
-        # A run reports the check as well: whoever wrote the partition's manifest since is looked at again.
-        now = {name: _digest(bench, cell) for name, cell in seen.items()}
-    told = {name: digest for name, digest in said.items() if name in now}
-    changed = [name for name, digest in now.items() if told.get(name) != digest][:_REPORTED_AT_ONCE]
-    if not changed:
-        return dg.SkipReason(f"The {len(seen)} partitions are as they were.")
-    told |= {name: now[name] for name in changed}
-    return dg.SensorResult(asset_events=[_evaluation(seen[name]) for name in changed], cursor=json.dumps(told))
+        seen = {
+            _name(cell.key): _Look(_freshness(cell), _digest(bench, cell)) for cell in _cells(bench, context.instance)
+        }
+        if reports := _reports(bench):
+            seen[REPORT] = _Look(_report_freshness(reports), reports.digest)
+    told = {name: digest for name, digest in json.loads(context.cursor or "{}").items() if name in seen}
+    changed = [name for name, look in seen.items() if told.get(name) != look.digest][:_REPORTED_AT_ONCE]
+    checks = FreshChecks(context.instance)
+    said = [name for name in changed if checks.say(seen[name].freshness)]
+    context.update_cursor(json.dumps(told | {name: seen[name].digest for name in said}))
+    stale = sum(not look.freshness.passed for look in seen.values())
+    return dg.SkipReason(f"{len(seen)} partitions, {stale} of them not fresh; {len(said)} changed since the last look.")
 
 
 def refreshing(jobs: Sequence[UnresolvedAssetJobDefinition]) -> dg.SensorDefinition:
@@ -77,10 +101,11 @@ def refreshing(jobs: Sequence[UnresolvedAssetJobDefinition]) -> dg.SensorDefinit
 
     @dg.sensor(
         name="refresh_stale",
-        jobs=[job for job in jobs if job.name in _JOBS.values()],
+        jobs=[job for job in jobs if job.name in (*_JOBS.values(), _REPORTS_JOB)],
         minimum_interval_seconds=60,
         default_status=dg.DefaultSensorStatus.STOPPED,
-        description="Runs what is stale, furthest upstream first. Off by default: it spends money on model calls. "
+        description="Runs what is stale, furthest upstream first, then tables and report where they would come out "
+        "differently. Off by default: it spends money on model calls. "
         "Errors and what was never run are left alone, and nothing is run twice for the same reason.",
     )
     def refresh_stale(
@@ -95,20 +120,27 @@ def refreshing(jobs: Sequence[UnresolvedAssetJobDefinition]) -> dg.SensorDefinit
         if context.instance.get_runs_count(dg.RunsFilter(tags={REFRESH_TAG: "yes"}, statuses=_UNFINISHED)):
             return dg.SkipReason("A refresh is under way.")
         with open_workbench(storage, benchmark, models, judge, ocr, sandbox) as bench:
-            cells = _cells(bench, context.instance)
-        return _requests(cells, json.loads(context.cursor or "{}"))
+            cells, reports = _cells(bench, context.instance), _reports(bench)
+        return _requests(cells, reports, json.loads(context.cursor or "{}"))
 
     return refresh_stale
 
 
-def _requests(cells: "Sequence[Cell]", tried: dict[str, str]) -> dg.SensorResult | dg.SkipReason:
-    """``tried``: what was run before -> for which reason; forgotten when that is fresh again."""
+def _requests(
+    cells: "Sequence[Cell]", reports: "_Reports | None", tried: dict[str, str]
+) -> dg.SensorResult | dg.SkipReason:
+    """``tried``: what was run before -> for which reason; forgotten when that is fresh again. Reports come last."""
     from deepchart_dagster.lineage.refresh import due, is_due
 
     behind = {_name(cell.key) for cell in cells if is_due(cell)}
-    tried = {name: reason for name, reason in tried.items() if name in behind}
+    tried = {name: reason for name, reason in tried.items() if name in behind or name == REPORT}
     wanted = [one for one in due(cells) if tried.get(_name(one.key)) != one.reason]
     if not wanted:
+        if reports and not reports.fresh and tried.get(REPORT) != reports.digest:
+            return dg.SensorResult(
+                run_requests=[dg.RunRequest(job_name=_REPORTS_JOB, tags={REFRESH_TAG: "yes"})],
+                cursor=json.dumps(tried | {REPORT: reports.digest}),
+            )
         return dg.SkipReason(
             f"{len(behind)} partitions are behind, all tried for the same reason." if behind else "Nothing is stale."
         )
@@ -144,25 +176,43 @@ def _digest(bench: "Workbench", cell: "Cell") -> str:
     return content_hash([cell.state.value, list(cell.because), cell.n_done, written])[:16]
 
 
-def _evaluation(cell: "Cell") -> dg.AssetCheckEvaluation:
+def _freshness(cell: "Cell") -> Freshness:
     because = "\n".join(f"* {line}" for line in cell.because)
-    metadata: Mapping[str, dg.MetadataValue] = {
-        "state": dg.MetadataValue.text(cell.state.value),
-        "n_total": dg.MetadataValue.int(cell.n_total),
-        "n_done": dg.MetadataValue.int(cell.n_done),
-        "n_behind": dg.MetadataValue.int(cell.n_behind),
-        "n_error": dg.MetadataValue.int(cell.n_error),
-        **({"because": dg.MetadataValue.md(because)} if because else {}),
-    }
-    return dg.AssetCheckEvaluation(
-        asset_key=dg.AssetKey(cell.key.asset),
-        check_name=FRESH,
-        passed=cell.state.value == FRESH,
-        severity=dg.AssetCheckSeverity.WARN,
-        description="" if cell.state.value == FRESH else f"{cell.state.value}: {'; '.join(cell.because)}"[:300],
-        metadata=metadata,
+    passed = cell.state.value == FRESH
+    return Freshness(
+        asset=cell.key.asset,
         partition=dagster_partition(cell.key),
+        passed=passed,
+        description="" if passed else f"{cell.state.value}: {'; '.join(cell.because)}"[:300],
+        metadata={
+            "state": dg.MetadataValue.text(cell.state.value),
+            "n_total": dg.MetadataValue.int(cell.n_total),
+            "n_done": dg.MetadataValue.int(cell.n_done),
+            "n_behind": dg.MetadataValue.int(cell.n_behind),
+            "n_error": dg.MetadataValue.int(cell.n_error),
+            **({"because": dg.MetadataValue.md(because)} if because else {}),
+        },
     )
+
+
+def _report_freshness(reports: "_Reports") -> Freshness:
+    description = "" if reports.fresh else "stale: rows were written, or the dbt project changed, since it was built"
+    return Freshness(REPORT, None, passed=reports.fresh, description=description)
+
+
+def _reports(bench: "Workbench") -> "_Reports | None":
+    """None where none was ever built."""
+    from deepchart_dagster.artifacts.canonical import content_hash
+    from deepchart_dagster.metrics.freshness import reports_are_fresh
+    from deepchart_dagster.metrics.store import sources_hash
+    from deepchart_dagster.reporting.report import report_path
+
+    path = report_path(bench.settings.storage)
+    if not path.exists():
+        return None
+    fresh = reports_are_fresh(bench.settings.storage, dbt_project.project_dir, path)
+    made_of = [fresh, sources_hash(bench.settings.storage), path.stat().st_mtime_ns]
+    return _Reports(fresh, content_hash(made_of)[:16])
 
 
 def _request(one: "Refresh") -> dg.RunRequest:
@@ -170,5 +220,9 @@ def _request(one: "Refresh") -> dg.RunRequest:
         job_name=_JOBS[one.kind.value],
         partition_key=dagster_partition(one.key),
         asset_selection=[dg.AssetKey(name) for name in one.assets],
-        tags={REFRESH_TAG: "yes", "deepchart/because": "; ".join(one.because)[:200]},
+        tags={REFRESH_TAG: "yes", "deepchart/because": _shortened("; ".join(dict.fromkeys(one.because)))},
     )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"

@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.model_split import materialized_model_split
 from assets.outcome import partition_checks
+from assets.pools import JUDGE_CALLS
 from deepchart_dagster.partitions import model_splits
 from deepchart_dagster.stage_versions import VISUAL_ACCURACY_VERSION
 from resources import BenchmarkResource, JudgeResource, ModelsResource, StorageResource, open_workbench
@@ -14,6 +15,7 @@ IN_RANGE = "vas_in_range"
 @dg.asset(
     partitions_def=model_splits,
     group_name="scores",
+    pool=JUDGE_CALLS,
     code_version=VISUAL_ACCURACY_VERSION,
     deps=["rendered_charts", "rubrics"],
     description="One question and one chart a call; unclear answers count 0, calls that did not happen are errors.",

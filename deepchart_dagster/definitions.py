@@ -117,6 +117,14 @@ defs = dg.Definitions(
     asset_checks=[context_checks],
     jobs=JOBS,
     sensors=[partitions_in_line, documents_inbox, staleness, refreshing(JOBS)],
+    schedules=[
+        dg.ScheduleDefinition(
+            name="reports_every_morning",
+            job=next(job for job in JOBS if job.name == "publish_reports"),
+            cron_schedule="0 6 * * *",
+            description="Tables and report anew each morning at six (UTC). Off until somebody switches it on.",
+        )
+    ],
     resources={
         "storage": StorageResource(),
         "benchmark": BenchmarkResource(),

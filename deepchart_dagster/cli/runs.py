@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from filelock import FileLock
 
 from deepchart_dagster import errors
+from deepchart_dagster.artifacts.canonical import sha256_file
 from deepchart_dagster.artifacts.files import storage_errors, write_text
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.errors import (
@@ -29,18 +31,26 @@ if TYPE_CHECKING:
     import dagster as dg
 
 DAGSTER_YAML = """\
-# Written by deepchart once; yours to edit.
+# Written by deepchart once; yours to edit. Limits of pools are set in the UI (Deployment, Concurrency).
 telemetry: {enabled: false}
 nux: {enabled: false}
-# A run that does not start is ended, and the place in a pool of one that ended is given back.
-run_monitoring: {enabled: true, start_timeout_seconds: 300, free_slots_after_run_end_seconds: 60}
-# A run that ended before its steps did is tried again; a step that failed is not: what is in error is in its check.
+# Runs are processes of this machine; this launcher can tell when one has ended without a word.
+run_launcher: {module: resources.run_launcher, class: LocalRunLauncher}
+# A run that does not start, or whose process is gone, is ended.
+run_monitoring: {enabled: true, start_timeout_seconds: 300, poll_interval_seconds: 20}
+# A run that ended before its steps did is tried again; a step that failed is not: it tries again by itself where that
+# can help, and what is in error is in its check.
 run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false}
 concurrency:
-  pools: {default_limit: 1, granularity: op}
+  # A run waits in the queue until each pool of its steps has room; a step that has begun waits for nobody.
+  pools: {default_limit: 1, granularity: run}
   runs: {max_concurrent_runs: 2}
 """
-
+# sha256 of what earlier versions wrote there: nobody's edits, so this version's takes its place.
+_WRITTEN_BEFORE = (
+    "6b8d6192cf53a99165a6222660fa32b5f3cfc898ec327c2a82cd4cee7db6664e",
+    "3cb58d69315e614f5d71f044b4c3fe37bdbdb8f829f49770076835809c77762f",
+)
 
 _SHOWN_CHARACTERS = 300  # Dagster's own words go on with its whole schema
 
@@ -82,7 +92,7 @@ class RunOutcome:
 def prepare_home(settings: Settings) -> None:
     """Dagster's home below the storage root, with a dagster.yaml; sets DAGSTER_HOME for this process."""
     config = settings.dagster_home / "dagster.yaml"
-    if not config.exists():
+    if not config.exists() or sha256_file(config) in _WRITTEN_BEFORE:
         write_text(config, DAGSTER_YAML)
     os.environ["DAGSTER_HOME"] = str(settings.dagster_home)
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
@@ -145,12 +155,24 @@ class Runs:
             with self._alone():
                 sync_partitions(instance, JUDGES_NAME, list(slugs))
 
+    def set_pool_limits(self) -> None:
+        """Limits of the assets' pools, where nobody has set one yet (Dagster keeps them in its records)."""
+        from assets.pools import LIMITS
+
+        with self._records(), self._alone():
+            storage = self.instance.event_log_storage
+            chosen = {pool.name for pool in storage.get_pool_limits() if not pool.from_default}
+            for name in LIMITS.keys() - chosen:
+                storage.set_concurrency_slots(name, LIMITS[name])
+
     def materialize(self, assets: Sequence[str], partition: str | None = None) -> RunOutcome:
         """Run these assets for one partition; assets must share its kind of partition.
 
         Raises KeyboardInterrupt where somebody asked us to end: Dagster catches it and ends the run.
         """
         import dagster as dg
+
+        from resources.run_launcher import HOST_TAG
 
         job = self.definitions.resolve_implicit_global_asset_job_def()
         begun = time.monotonic()
@@ -160,6 +182,7 @@ class Runs:
                 partition_key=partition,
                 asset_selection=[dg.AssetKey(name.split("/")) for name in assets],
                 run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+                tags={HOST_TAG: platform.node()},
                 raise_on_error=False,
             )
         if any(_is_interrupted(event) for event in result.all_events):
