@@ -138,7 +138,9 @@ USUAL_CHARTS: dict[str, Json] = {
         xticks=ticks(["x", "y"]),
         yticks=ticks(["a", "b"]),
     ),
-    "bars around a circle": drawn(bars([3.0, 1.0, 2.0]), projection="polar", title="By year", xticks=ticks(YEARS[:3])),
+    "bars around a circle": drawn(
+        bars([3.0, 1.0, 2.0]), projection="polar", title="By year", ylim=[0.0, 4.0], xticks=ticks(YEARS[:3])
+    ),
     "violins with medians": drawn(
         {
             "type": "violins",

@@ -232,7 +232,7 @@ def test_a_line_across_the_axes_connects_nothing(room: Room) -> None:
     def segments(*ends: list[list[float | None]]) -> Json:
         return {"type": "segments", "label": "", "color": None, "segments": [ends]}
 
-    connecting = "Does the chart show connecting segments?"
+    connecting = "Does the chart show separate segments, each between two points?"
     reference = "Does the chart show straight reference lines across the axes?"
     for rule in (segments([None, 5.0], [None, 5.0]), segments([5.0, None], [5.0, None])):
         image = room.picture(drawn(bars([3.0, 1.0]), rule), str(rule))
@@ -268,8 +268,21 @@ def test_a_bar_of_less_than_a_pixel_is_not_seen(room: Room) -> None:
         ("Does the value drawn for “2019” lie above zero?", "Yes"),
     ):
         assert room.judge(question, image) == answer, question
+    circle = room.picture(drawn(bars([300.0, 1.9, 0.1]), projection="polar", ylim=[0.0, 480.0]), "240 pixels outwards")
+    assert room.judge("Is the number of bars in the whole chart exactly 1?", circle) == "Yes"
     unknown = room.picture(drawn(bars([300.0, 0.9, 0.1]), ylim=[None, None]), "unknown")
     assert room.judge("Is the value drawn for “2020” greater than the value drawn for “2021”?", unknown) == "Yes"
+
+
+def test_bars_that_go_up_and_down_from_one_line_are_stacked(room: Room) -> None:
+    question = "Are the bars of one category stacked on one another?"
+    for up, down, answer in (
+        ([3.0, 1.0], [-2.0, -4.0], "Yes"),
+        ([3.0, -1.0], [-2.0, 4.0], "Yes"),
+        ([3.0], [2.0], "No"),
+    ):
+        image = room.picture(drawn(bars(list(up), "A"), bars(list(down), "B")), f"{up} {down}")
+        assert room.judge(question, image) == answer
 
 
 def test_ticks_that_lie_on_one_another_cannot_be_told_apart(room: Room) -> None:

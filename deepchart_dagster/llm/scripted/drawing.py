@@ -145,13 +145,18 @@ class Drawing:
         return sum(value is not None and value != 0 and abs(value) >= pixel for value in mark.values)
 
     def length(self, axes: Axes, axis: AxisName) -> float:
-        """Of a straight axis with even steps, in pixels; 0 where that is unknown."""
-        number = 0 if axis == "horizontal" else 1
-        scale, size = ((axes.xscale, self.figure.width_px), (axes.yscale, self.figure.height_px))[number]
-        share = axes.box[2 + number]
-        if axes.projection != "rectilinear" or scale not in _EVEN_SCALES or not size or not share:
+        """Of a straight axis with even steps, in pixels; 0 where that is unknown. Around a circle, the vertical axis
+        runs from the centre outwards."""
+        width, height = (
+            abs(size * share) if size and share else 0.0
+            for size, share in ((self.figure.width_px, axes.box[2]), (self.figure.height_px, axes.box[3]))
+        )
+        scale, length = (axes.xscale, width) if axis == "horizontal" else (axes.yscale, height)
+        if scale not in _EVEN_SCALES:
             return 0.0
-        return abs(size * share)
+        if axes.projection == "polar":
+            return min(width, height) / 2 if axis == "vertical" else 0.0
+        return length if axes.projection == "rectilinear" else 0.0
 
     def pixel(self, axes: Axes, axis: AxisName) -> float:
         """What one pixel along an axis is worth; 0 where that is unknown."""

@@ -16,7 +16,7 @@ from deepchart_dagster.llm.scripted import questions_topology as topology
 from deepchart_dagster.llm.scripted.forms import Form
 
 # Changes with the text of a question, and with when it holds: part of the versions of both who use them.
-QUESTIONS_VERSION = "5"
+QUESTIONS_VERSION = "6"
 
 FORMS: tuple[type[Form], ...] = (
     compliance.Shows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
 
 from deepchart_dagster.benchmark.drawn import Axes, Bars, Heatmap, pieces
@@ -19,7 +20,7 @@ MARK_WORDS = {
     "boxes": "boxes with medians",
     "violins": "violins",
     "area": "filled areas",
-    "segments": "connecting segments",
+    "segments": "separate segments, each between two points",
     "rules": "straight reference lines across the axes",
 }
 PIECE_WORDS = {
@@ -29,7 +30,7 @@ PIECE_WORDS = {
     "errorbars": "error bars",
     "boxes": "boxes",
     "violins": "violins",
-    "segments": "connecting segments",
+    "segments": "separate segments, each between two points",
     "rules": "straight reference lines across the axes",
 }
 
@@ -124,10 +125,23 @@ def _bars_of(axes: Axes) -> list[Bars]:
 
 
 def _arrangement(group: list[Bars]) -> str:
-    """Bars at the same positions are stacked where they start at different heights."""
+    """Bars at the same positions are stacked where they start at different heights, or go up and down from the same."""
     if len({tuple(mark.positions) for mark in group}) > 1:
         return "grouped"
-    return "stacked" if len({tuple(mark.bases) for mark in group}) > 1 else "overlaid"
+    apart = all(_apart(one, other) for one, other in combinations(group, 2))
+    return "stacked" if apart or len({tuple(mark.bases) for mark in group}) > 1 else "overlaid"
+
+
+def _apart(one: Bars, other: Bars) -> bool:
+    """Whether no bar of the two series covers the other's at its position."""
+    pairs = zip(_spans(one), _spans(other), strict=False)
+    return all(min(highs) <= max(lows) for lows, highs in (zip(*pair, strict=True) for pair in pairs))
+
+
+def _spans(mark: Bars) -> list[tuple[float, float]]:
+    bases = [base if isinstance(base, float) else 0.0 for base in mark.bases] or [0.0] * len(mark.values)
+    ends = [(base, base + (value or 0.0)) for base, value in zip(bases, mark.values, strict=False)]
+    return [(min(end), max(end)) for end in ends]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from deepchart_dagster.llm.scripted.drawing import Drawing, bar_names, one_line,
 from deepchart_dagster.llm.scripted.forms import LABEL, NUMBER, Form, choice
 
 AXIS = choice({"horizontal": "horizontal", "vertical": "vertical"})
-_UNIT = re.compile(r"\(([^()=:;]+)\)\s*$")
+_UNIT = re.compile(r"\(([^()]+)\)\s*$")
+_NOTE = re.compile(r"[=:;]")
 _EDGE = 1e-6  # of an axis' length: a mark that ends on the edge is inside
 _WHOLE = 1e-3
 _LINE_PX = 8.0
@@ -45,13 +46,15 @@ class UnitNamed(Form):
     axis: AxisName
 
     def holds(self, drawing: Drawing) -> bool:
-        return any(same(self.unit) in same(axes.axis_label(self.axis)) for axes in drawing.axes)
+        named = any(same(self.unit) in same(axes.axis_label(self.axis)) for axes in drawing.axes)
+        return named and _NOTE.search(self.unit) is None
 
 
 def unit_of(label: str) -> str | None:
-    """The unit in brackets at the end of an axis label: ``Revenue (US$ millions)``. A colon makes a note of it."""
+    """The unit in brackets at the end of an axis label: ``Revenue (US$ millions)``, and no note (``1 = largest``)."""
     match = _UNIT.search(one_line(label))
-    return match.group(1).strip() or None if match else None
+    unit = match.group(1).strip() if match else ""
+    return unit if unit and _NOTE.search(unit) is None else None
 
 
 @dataclass(frozen=True)
