@@ -28,7 +28,7 @@ from deepchart_dagster.llm.scripted.base import (
 from deepchart_dagster.llm.scripted.questions import QUESTIONS_VERSION
 from deepchart_dagster.llm.wire import from_wire, to_wire
 
-PARAMETERS = {"rate": 0.5, "seed": 2026, "share": 0.25, "temperature": 0, "n": 3, "names": ["a"]}
+PARAMETERS = {"rate": 0.5, "seed": 2026, "share": 0.25, "temperature": 0, "count": 3, "names": ["a"]}
 
 
 def picture(size: tuple[int, int], kind: str) -> ImagePart:
