@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationInfo
 
 from deepchart_dagster.artifacts.canonical import all_in_unicode, content_hash, in_unicode
 from deepchart_dagster.errors import DeepChartError
@@ -22,8 +22,13 @@ from deepchart_dagster.errors import DeepChartError
 RESULT_FORMAT = "deepchart-result/1"
 
 
-# What a program or a model said may hold half a surrogate pair, which no file can: it would make the result unreadable.
-JsonObject = Annotated[dict[str, JsonValue], AfterValidator(all_in_unicode)]
+def _storable(value: JsonValue, info: ValidationInfo) -> JsonValue:
+    """What a program or a model said may hold half a surrogate pair, which no file can: it would make the result
+    unreadable. What was read from JSON holds none: the parser refuses it."""
+    return value if info.mode == "json" else all_in_unicode(value)
+
+
+JsonObject = Annotated[dict[str, JsonValue], AfterValidator(_storable)]
 
 
 class Status(StrEnum):

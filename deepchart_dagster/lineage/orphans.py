@@ -18,6 +18,7 @@ from deepchart_dagster.artifacts.files import path_segment, storage_errors
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Backend, Instance, Split
 from deepchart_dagster.lineage.graph import NODES, AssetNode, PartitionKey, PartitionKind
+from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.metrics.rows import partition_file
 from deepchart_dagster.workbench import Workbench
 
@@ -67,6 +68,7 @@ class _Belonging:
         self._bench = bench
         self.library = Library(bench.settings.storage)
         self._instances: dict[Split, list[Instance]] = {}
+        self._of_models: dict[tuple[Split, str], frozenset[str]] = {}
 
     @cached_property
     def queries(self) -> frozenset[str]:
@@ -81,10 +83,13 @@ class _Belonging:
 
     def of_model(self, split: Split, model: str) -> frozenset[str]:
         """As generation.asking.asked_instances has them, each split read once for all models."""
-        spec = self._bench.models[model]
-        if not spec.speaks(split.modality):
-            return frozenset()
-        return frozenset(one.uid for one in self._instances_of(split) if spec.knows(one.query.benchmark))
+        if (split, model) not in self._of_models:
+            self._of_models[split, model] = frozenset(self._asked(split, self._bench.models[model]))
+        return self._of_models[split, model]
+
+    def _asked(self, split: Split, model: ModelSpec) -> Iterator[str]:
+        if model.speaks(split.modality):
+            yield from (one.uid for one in self._instances_of(split) if model.knows(one.query.benchmark))
 
     def _instances_of(self, split: Split) -> list[Instance]:
         if split not in self._instances:

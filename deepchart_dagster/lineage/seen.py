@@ -16,7 +16,8 @@ import json
 import os
 import stat
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -32,8 +33,12 @@ from deepchart_dagster.lineage.looks import Look, State, look
 from deepchart_dagster.settings import PROJECT_ROOT
 from deepchart_dagster.workbench import Workbench
 
-_FORMAT = 1
+_FORMAT = 2
+_AT_ONCE = 2  # folders that are read; more do not pay, since Python's part of it is done one at a time
+_PLAIN_FOLDER = 2  # links to a folder that holds files alone: its name and its own "."
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+# Folders of the storage that people put things into, and that plans read.
+_INPUTS = ("benchmarks", "documents", "subsets", "given_rubrics")
 # Partitions of these kinds are few or small; their stages read from all over the storage.
 _ALWAYS_READ = frozenset(PartitionKind) - {PartitionKind.DOCUMENT, PartitionKind.SPLIT, PartitionKind.MODEL_SPLIT}
 
@@ -48,6 +53,16 @@ class Seen:
         self._kept: dict[str, Any] = dict(self._known)
         self._signatures: dict[Path, str] = {}
         self._changed = False
+
+    def prefetch(self, keys: Iterable[PartitionKey]) -> None:
+        """Asks the file system about everything that these partitions stand on, several folders at a time: it is what
+        a look takes where nothing has changed."""
+        wanted = {
+            folder for key in keys if BY_NAME[key.asset].kind not in _ALWAYS_READ for folder in self._folders(key)
+        }
+        missing = sorted(wanted - self._signatures.keys())
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            self._signatures.update(zip(missing, pool.map(_results_signature, missing), strict=True))
 
     def look(self, key: PartitionKey) -> Look:
         if BY_NAME[key.asset].kind in _ALWAYS_READ:
@@ -83,10 +98,13 @@ class Seen:
     # What a look stands on
 
     def _signature(self, key: PartitionKey) -> str:
-        folders = [self._folder(asset, key) for asset in NODES if asset.kind not in _ALWAYS_READ]
         manifest = self._bench.artifacts.partition_path(key.asset, key.parts, ".jsonl")
-        read = [self._of_results(folder) for folder in folders if folder]
+        read = [self._of_results(folder) for folder in self._folders(key)]
         return content_hash([self._world, _stat_words(manifest), *read])
+
+    def _folders(self, key: PartitionKey) -> list[Path]:
+        found = [self._folder(asset, key) for asset in NODES if asset.kind not in _ALWAYS_READ]
+        return [folder for folder in found if folder]
 
     def _folder(self, asset: AssetNode, key: PartitionKey) -> Path | None:
         """Where the results lie that a partition of ``key`` may read: its own split and model alone."""
@@ -113,7 +131,7 @@ class Seen:
                 "environment": {name: value for name, value in os.environ.items() if name.startswith("DEEPCHART_")},
                 "prompts": _tree_signature([settings.prompts] if settings.prompts else []),
                 "files": _tree_signature([settings.models_file, settings.judges_file]),
-                "inputs": _tree_signature(settings.storage / name for name in ("benchmarks", "documents", "subsets")),
+                "inputs": _tree_signature(settings.storage / name for name in _INPUTS),
                 "models_of_ocr": _tree_signature(
                     folder for folder in (settings.paddle_models, settings.vl_models) if folder
                 ),
@@ -130,24 +148,41 @@ class Seen:
 
 
 def _results_signature(folder: Path) -> str:
-    """Of every instance in ``folder``: when its folder and its result were last changed."""
-    digest = blake2b(digest_size=16)
+    """Of every instance in ``folder``: when its folder, its result and the folders in it were last changed.
+
+    Names are relative to an open folder: on a large storage half the time would go into following paths.
+    """
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except FileNotFoundError:
+        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
         return ""
-    for entry in entries:
-        if entry.name.startswith((".", "_")):
+    try:
+        return blake2b(repr(_instances(folder, place)).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    finally:
+        os.close(place)
+
+
+def _instances(folder: Path, place: int) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for name in sorted(os.listdir(place)):
+        if name.startswith((".", "_")):
             continue
         try:
-            own, result = entry.stat(follow_symlinks=False), os.stat(f"{entry.path}/{RESULT_NAME}")  # noqa: PTH116 - a Path for each would take half the time
-            text = (
-                f"{entry.name} {own.st_ino} {own.st_mtime_ns} {result.st_ino} {result.st_mtime_ns} {result.st_size}\n"
-            )
+            own, result = os.stat(name, dir_fd=place), os.stat(f"{name}/{RESULT_NAME}", dir_fd=place)
+            rows.append((name, own.st_ino, own.st_mtime_ns, result.st_ino, result.st_mtime_ns, result.st_size))
+            if own.st_nlink != _PLAIN_FOLDER:  # there are folders in it, or the file system does not count them
+                rows.append(tuple(_inner_folders(f"{folder}/{name}")))
         except OSError:
-            text = f"{entry.name}\n"  # no result in it
-        digest.update(text.encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
+            rows.append((name,))  # no result in it, or none any more
+    return rows
+
+
+def _inner_folders(folder: str) -> Iterator[tuple[str, int, int]]:
+    for parent, folders, _ in os.walk(folder):
+        folders.sort()
+        for name in folders:
+            found = os.lstat(f"{parent}/{name}")
+            yield name, found.st_ino, found.st_mtime_ns
 
 
 def _tree_signature(roots: Iterable[Path]) -> str:

@@ -88,13 +88,16 @@ def read_status(
     wanted = None if backends is None else set(backends)
     upstream = _Upstream()
     seen = Seen(bench, anew=anew)
-    for asset in assets:
-        for key in partition_keys(bench, asset, models, splits):
-            if key.judge and (key.parts not in begun if judges is None else key.judge not in judges):
-                continue
-            if key.backend and (key.parts not in begun if wanted is None else key.backend not in wanted):
-                continue
-            upstream.add(seen.look(key))
+    keys = [
+        key
+        for asset in assets
+        for key in partition_keys(bench, asset, models, splits)
+        if not (key.judge and (key.parts not in begun if judges is None else key.judge not in judges))
+        and not (key.backend and (key.parts not in begun if wanted is None else key.backend not in wanted))
+    ]
+    seen.prefetch(keys)
+    for key in keys:
+        upstream.add(seen.look(key))
     seen.save()
     orphaned = [
         Cell(orphan.key, State.ORPHANED, because=(orphan.reason,)) for orphan in orphaned_partitions(bench, assets)

@@ -286,6 +286,26 @@ def test_what_has_not_changed_is_not_read_again(bench: Workbench, monkeypatch: p
     assert _cells(bench) == changed
 
 
+def test_what_people_put_there_and_what_is_gone_from_a_folder_within_a_result_is_seen(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _cells(bench)["context_variants"].state is State.FRESH
+    next((bench.settings.storage / "context_variants" / SPLIT.value).glob("*/files/**/*.md")).unlink()
+    lost = _cells(bench)["context_variants"]
+    assert (lost.state, lost.n_done) == (State.STALE, 1)
+    read: list[str] = []
+    monkeypatch.setattr(
+        "deepchart_dagster.lineage.seen.look", lambda bench, key: (read.append(key.asset), look(bench, key))[1]
+    )
+    _cells(bench)
+    assert read == []
+    given = bench.settings.storage / "given_rubrics" / "mini~academic-barley-roots.json"
+    given.parent.mkdir()
+    given.write_text("{}")
+    _cells(bench)
+    assert "rubrics" in read
+
+
 def test_a_manifest_that_no_split_has_is_passed_over(bench: Workbench) -> None:
     stray = bench.settings.storage / "source_fidelity" / "_partitions" / "no-split" / "no-model.jsonl"
     stray.parent.mkdir()
