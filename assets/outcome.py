@@ -10,6 +10,7 @@ import dagster as dg
 
 from deepchart_dagster import errors
 from deepchart_dagster.errors import NoWorkPossible
+from resources.tags import CALLS_TAG, PRICE_TAG, UNKNOWN_PRICE_TAG
 
 if TYPE_CHECKING:
     from deepchart_dagster.artifacts.results import InstanceResult
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 NO_ERRORS = "no_errors"
 FRESH = "fresh"
-CALLS_TAG = "deepchart/calls"
-PRICE_TAG = "deepchart/price_usd"
-UNKNOWN_PRICE_TAG = "deepchart/price_unknown"
 _LISTED = 20
 # What may have passed in a while: a provider that is down or refuses for want of capacity, a browser or sandbox that
 # would not start. A wrong key, a spent budget or a missing file does not.

@@ -14,8 +14,8 @@ import dagster as dg
 from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, LaunchRunContext, WorkerStatus
 
 from deepchart_dagster.artifacts.processes import is_at_work
+from resources.tags import COST_TAGS, HOST_TAG
 
-HOST_TAG = "deepchart/host"
 _NAMED_WITHIN_S = 60.0  # a run says which process works on it when it starts
 
 
@@ -27,7 +27,9 @@ class LocalRunLauncher(DefaultRunLauncher):
         return True
 
     def launch_run(self, context: LaunchRunContext) -> None:
-        self._instance.add_run_tags(context.dagster_run.run_id, {HOST_TAG: platform.node()})
+        run = context.dagster_run
+        anew = {tag: "0" for tag in COST_TAGS if tag in run.tags}  # what the run that this one repeats has cost
+        self._instance.add_run_tags(run.run_id, {HOST_TAG: platform.node(), **anew})
         super().launch_run(context)
 
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:

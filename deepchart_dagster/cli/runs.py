@@ -172,7 +172,7 @@ class Runs:
         """
         import dagster as dg
 
-        from resources.run_launcher import HOST_TAG
+        from resources.tags import HOST_TAG
 
         job = self.definitions.resolve_implicit_global_asset_job_def()
         begun = time.monotonic()
