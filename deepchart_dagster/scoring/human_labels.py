@@ -49,6 +49,12 @@ class Labels(BaseModel):
     answers: dict[str, Answer]
 
 
+def check_annotator(name: str) -> None:
+    """Raises UsageError for what cannot be the name of a file, or stand in a page."""
+    if not is_slug(name):
+        raise UsageError(f"{name!r} is no name for labels.", remedy="Use letters, digits, - and _.")
+
+
 @dataclass(frozen=True)
 class SheetItem:
     """A question about a chart as a sheet has it. ``id`` tells neither the chart's origin nor the aspect."""
@@ -185,8 +191,7 @@ class LabelStore:
         Raises UsageError for a name that is none, a third annotator, a second adjudicator, or one who would decide
         between two answers of which one is their own.
         """
-        if not is_slug(labels.annotator):
-            raise UsageError(f"{labels.annotator!r} is no name for labels.", remedy="Use letters, digits, - and _.")
+        check_annotator(labels.annotator)
         everybody = self.all(labels.benchmark)
         if any(one.annotator == labels.annotator and one.role != labels.role for one in everybody):
             raise UsageError(

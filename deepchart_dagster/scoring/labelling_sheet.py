@@ -16,7 +16,7 @@ from pathlib import Path
 from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.files import new_folder, write_bytes, write_text
 from deepchart_dagster.errors import UsageError
-from deepchart_dagster.scoring.human_labels import FORMULA_SIGNS, SHEET_COLUMNS, SheetItem, sheet_csv
+from deepchart_dagster.scoring.human_labels import FORMULA_SIGNS, SHEET_COLUMNS, SheetItem, check_annotator, sheet_csv
 from deepchart_dagster.scoring.validation_subset import SubsetStore, ValidationSubset
 
 _TEMPLATE = Path(__file__).with_name("labelling_sheet.html.j2")
@@ -30,7 +30,11 @@ class SheetWriter:
     subset: ValidationSubset
 
     def write(self, folder: Path, annotator: str, items: Sequence[SheetItem]) -> None:
-        """Make ``folder`` with a sheet of ``items``, in their order. Raises UsageError where it is there already."""
+        """Make ``folder`` with a sheet of ``items``, in their order.
+
+        Raises UsageError where it is there already, or for an annotator whose labels could not be kept.
+        """
+        check_annotator(annotator)
         if folder.exists():
             raise UsageError(f"{folder} is there already.", remedy="Give a new folder: a sheet may hold answers.")
         pictures = {

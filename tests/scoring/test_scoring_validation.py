@@ -355,6 +355,8 @@ def test_a_sheet_is_never_written_over_another(judged_house: Any, subset: Valida
     writer = SheetWriter(SubsetStore(judged_house.root), subset)
     with pytest.raises(UsageError, match="is there already"):
         writer.write(tmp_path / "sheet", "ann", shuffled(subset, "ann"))
+    with pytest.raises(UsageError, match="is no name for labels"):  # it would stand in the page's script
+        writer.write(tmp_path / "another", 'ann"\n', shuffled(subset, "ann"))
 
 
 @pytest.mark.slow
