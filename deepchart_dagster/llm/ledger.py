@@ -9,6 +9,7 @@ cache gave cost 0. Messages hold no secrets (llm.redaction).
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import uuid
@@ -84,8 +85,11 @@ class Ledger:
         line = (row.model_dump_json() + "\n").encode()
         with storage_errors(path, "append to"):
             self._folder.mkdir(parents=True, exist_ok=True)
-            with path.open("ab") as stream:
-                stream.write(line)
+            with path.open("ab", buffering=0) as stream:
+                written = stream.write(line)
+                if written < len(line):  # the disk is full: half a row would make the next one unreadable as well
+                    stream.truncate(stream.tell() - written)
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def ledger_folder(storage: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import resource
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -104,3 +105,19 @@ def test_a_ledger_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "llm").write_text("in the way")
     with pytest.raises(StorageError, match="llm"):
         Ledger(tmp_path).append(row())
+
+
+def test_a_full_disk_leaves_no_half_row(tmp_path):
+    """Half a row without its end would take the next one with it, and what that call cost."""
+    ledger = Ledger(tmp_path)
+    ledger.append(row(1))
+    (path,) = ledger_folder(tmp_path).iterdir()
+    unlimited, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 100, hard))
+    try:
+        with pytest.raises(StorageError, match="disk is full"):
+            ledger.append(row(2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, hard))
+    ledger.append(row(3))
+    assert list(read_ledger(tmp_path)) == [row(1), row(3)]
