@@ -20,7 +20,7 @@ from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.benchmark.subset import Selection
 from deepchart_dagster.errors import ConfigurationError, UsageError
-from deepchart_dagster.execution.model import Limits
+from deepchart_dagster.execution.model import Limits, ProgramRunner
 from deepchart_dagster.llm.registry import JudgesFile, ModelSpec, load_judges, load_models, load_providers
 from deepchart_dagster.settings import Settings
 
@@ -79,10 +79,14 @@ def keep_runners() -> Iterator[None]:
 
 
 class Workbench:
-    """Collaborators and stages for one set of settings. Use as a context manager."""
+    """Collaborators and stages for one set of settings. Use as a context manager.
 
-    def __init__(self, settings: Settings) -> None:
+    ``runner`` runs programs in place of one of its own; whoever gives it closes it.
+    """
+
+    def __init__(self, settings: Settings, runner: ProgramRunner | None = None) -> None:
         self.settings = settings
+        self._given_runner = runner
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +97,7 @@ class Workbench:
         self.close()
 
     def close(self) -> None:
-        runner = self.__dict__.pop("runner", None)
+        runner = self.__dict__.pop("_own_runner", None)
         if runner is not None and runner not in (_kept_runners or {}).values():
             runner.close()
 
@@ -158,8 +162,12 @@ class Workbench:
         settings = self.settings
         return BudgetLimits(settings.max_cost, settings.max_tokens, settings.budget_since)
 
+    @property
+    def runner(self) -> ProgramRunner:
+        return self._given_runner or self._own_runner
+
     @cached_property
-    def runner(self) -> LocalRunner:
+    def _own_runner(self) -> LocalRunner:
         from deepchart_dagster.execution.runner import LocalRunner
         from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
 

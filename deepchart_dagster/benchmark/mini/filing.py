@@ -26,6 +26,7 @@ from deepchart_dagster.benchmark.mini.typeset import Column, Row, Table, Typeset
 
 _QUARTERS = (23, 24, 26, 27)
 _MOST_SELECTED = 5
+_COPY_SIZE = 0.75
 
 
 def draw_filing(company: Company, fiscal_year: int) -> bytes:
@@ -33,28 +34,40 @@ def draw_filing(company: Company, fiscal_year: int) -> bytes:
     return _Filing(company, fiscal_year).draw()
 
 
-def draw_filing_signed_on_paper(company: Company, fiscal_year: int) -> bytes:
-    """The same with the auditors' report and the statements as scans, as they were signed.
+def draw_brief_filing(company: Company, fiscal_year: int) -> bytes:
+    """The same report with the first sentence of each section and the first table of each note.
 
-    Not all pages: one takes OCR three to eight seconds of a core.
+    Sections without tables follow one another on a page.
     """
-    filing = _Filing(company, fiscal_year)
-    return scanned(filing.draw(), filing.signed_pages)
+    return _Filing(company, fiscal_year, brief=True).draw()
+
+
+def draw_filing_copied(company: Company, fiscal_year: int) -> bytes:
+    """A brief report as reduced copies of what was printed: every page is a scan.
+
+    Brief and reduced, since text recognition takes time by the letter and by the pixel.
+    """
+    return scanned(draw_brief_filing(company, fiscal_year), size=_COPY_SIZE)
 
 
 class _Filing:
-    def __init__(self, company: Company, fiscal_year: int) -> None:
+    def __init__(self, company: Company, fiscal_year: int, *, brief: bool = False) -> None:
         self.company = company
         self.fiscal_year = fiscal_year
+        self.brief = brief
         self.flows = flow_years(company, fiscal_year)
         self.two = self.flows[:2]
-        self.signed_pages: list[int] = []
         self.sheet = Typesetter(
             look=company.look,
             title=f"{company.name}: Form 10-K {fiscal_year}",
             author=company.name,
-            footer=lambda page: f"{company.name} | {fiscal_year} Form 10-K | {page}" if page > 1 else "",
+            footer=self._foot,
         )
+
+    def _foot(self, page: int) -> str:
+        if page == 1:
+            return ""
+        return f"{page}" if self.brief else f"{self.company.name} | {self.fiscal_year} Form 10-K | {page}"
 
     def draw(self) -> bytes:
         self._cover()
@@ -85,6 +98,15 @@ class _Filing:
         if new_page:
             self.sheet.new_page()
         self.sheet.heading(heading, size=size)
+        self._paragraphs(texts)
+
+    def _words(self, heading: str, texts: Sequence[str]) -> None:
+        """A section without tables."""
+        self._section(heading, texts, new_page=not self.brief)
+
+    def _paragraphs(self, texts: Sequence[str]) -> None:
+        if self.brief:
+            texts = [_first_sentence(text) for text in texts[:1]]
         self.sheet.paragraphs([self._spoken(text) for text in texts])
 
     def _figures(self, figures: Figures) -> None:
@@ -116,16 +138,21 @@ class _Filing:
         rows = tuple(Row((item, title)) for item, title in words.ITEMS)
         left = self.sheet.look.margin
         self.sheet.table(Table(columns=(Column(left), Column(left + 90)), header=(), rows=rows, size=10))
-        self.sheet.paragraph(self._spoken(words.FORWARD_LOOKING))
+        self._paragraphs((words.FORWARD_LOOKING,))
 
     def _narrative(self) -> None:
         self._section("Item 1. Business", (*self.company.business, words.PEOPLE))
-        self._section("Item 1A. Risk factors", (words.RISKS, *self.company.risks, *words.GENERAL_RISKS))
-        self._section("Item 1C. Cybersecurity", words.CYBERSECURITY)
+        self._words("Item 1A. Risk factors", (words.RISKS, *self.company.risks, *words.GENERAL_RISKS))
+        self._words("Item 1C. Cybersecurity", words.CYBERSECURITY)
 
     def _properties(self) -> None:
+        self._words("Item 2. Properties", (*words.PROPERTIES, words.SITES))
+        if not self.brief:
+            self._sites()
+        self._words("Item 3. Legal proceedings", words.LEGAL)
+
+    def _sites(self) -> None:
         """A list that goes on over a page break."""
-        self._section("Item 2. Properties", (*words.PROPERTIES, words.SITES))
         left = self.sheet.look.margin
         columns = (Column(left), Column(left + 150), Column(left + 250), Column(self.sheet.right - 6, "right"))
         rows = []
@@ -135,12 +162,11 @@ class _Filing:
             rows.append(Row((town, use, "Rented" if at % 3 else "Owned", str(floor))))
         header = (Row(("Site", "Use", "Held as", "Floor")),)
         self.sheet.table(Table(columns, header, tuple(rows), size=self.sheet.look.table_size))
-        self._section("Item 3. Legal proceedings", words.LEGAL)
 
     def _market(self) -> None:
         self._section("Item 5. Market for the shares", words.MARKET)
         quarters = ("First quarter", "Second quarter", "Third quarter", "Fourth quarter")
-        for back in range(2):
+        for back in range(1 if self.brief else 2):
             lines = []
             for at, name in enumerate(quarters):
                 high = 18 + (self.fiscal_year - back + 7 * at) % 11 + 0.25 * at
@@ -178,7 +204,7 @@ class _Filing:
             Line("Operating margin, percent", tuple(_operating_margin(year) for year in self.flows)),
         )
         self._figures(Figures(self._years(n_years), results, f"Selected results (in {unit}, except percentages)"))
-        self.sheet.paragraphs([self._spoken(text) for text in words.DISCUSSION])
+        self._paragraphs(words.DISCUSSION)
         self._changes()
         self._section("Liquidity and capital resources", words.LIQUIDITY)
         cash = (
@@ -188,8 +214,8 @@ class _Filing:
         )
         self._figures(Figures(self._years(2), cash, f"Sources and uses of cash (in {unit})"))
         self._obligations()
-        self._section("Critical accounting estimates", words.ESTIMATES)
-        self._section("Item 7A. Market risk", words.MARKET_RISK)
+        self._words("Critical accounting estimates", words.ESTIMATES)
+        self._words("Item 7A. Market risk", words.MARKET_RISK)
 
     def _changes(self) -> None:
         unit = self.company.unit
@@ -201,7 +227,11 @@ class _Filing:
         )
         heads = (*self._years(2), "Change", "Percent")
         self._figures(Figures(heads, lines, f"Results (in {unit}, except percentages)"))
-        quarters = ("First", "Second", "Third", "Fourth")
+        if not self.brief:
+            self._quarters_of_results()
+
+    def _quarters_of_results(self) -> None:
+        unit, quarters = self.company.unit, ("First", "Second", "Third", "Fourth")
         for label, total in _results(self.two[0]).items():
             parts = tuple(
                 Line(name, tuple(split(total * share // 100, _QUARTERS)))
@@ -225,7 +255,6 @@ class _Filing:
     def _auditor(self) -> None:
         self._section("Item 8. Financial statements and supplementary data")
         self._section("Report of the independent auditors", words.AUDITOR, new_page=False, size=11)
-        self.signed_pages.append(self.sheet.page)
 
     # the three statements
 
@@ -241,7 +270,6 @@ class _Filing:
     def _statement(self, title: str, unit: str, span: str, lines: Sequence[Line]) -> None:
         sheet = self.sheet
         sheet.new_page()
-        first = sheet.page
         sheet.line(self.company.name, size=11, align="center", bold=True)
         sheet.line(title, size=11, align="center", bold=True)
         sheet.line(unit, align="center")
@@ -249,7 +277,6 @@ class _Filing:
         years = self._years(max(len(line.values) for line in lines))
         sheet.table(money_table(sheet.look, Figures(years, tuple(lines), span=span), self.company.notes))
         sheet.paragraph("The accompanying notes are an integral part of these statements.", size=8)
-        self.signed_pages += range(first, sheet.page + 1)
 
     # notes and schedules
 
@@ -274,12 +301,12 @@ class _Filing:
         for number, note in enumerate(notes(self.company, self.fiscal_year), start=1):
             unit = f" (in {self.company.unit})" if note.figures else ""
             self._section(f"{number}. {note.title}{unit}", note.text, new_page=number > 1, size=11)
-            for figures in note.figures:
+            for figures in note.figures[:1] if self.brief else note.figures:
                 self._figures(figures)
 
     def _other_items(self) -> None:
         self._section("Item 9A. Controls and procedures", words.CONTROLS)
-        self._section("Items 10 to 14. Board, pay, owners and fees", words.GOVERNANCE)
+        self._words("Items 10 to 14. Board, pay, owners and fees", words.GOVERNANCE)
 
     def _parent_only(self) -> None:
         unit, outcome = self.company.unit, self.company.outcome
@@ -312,7 +339,8 @@ class _Filing:
 
     def _valuation(self) -> None:
         self._section(f"Schedule II. Valuation accounts (in {self.company.unit})", (words.VALUATION,), size=11)
-        for label, part in (("Allowance for credit losses", 35), ("Reserve for slow stocks", 48), ("Rebates", 21)):
+        accounts = (("Allowance for credit losses", 35), ("Reserve for slow stocks", 48), ("Rebates", 21))
+        for label, part in accounts[:1] if self.brief else accounts:
             lines = []
             for back, year in enumerate(self.flows):
                 opened, closed = year.before.receivables // part, year.after.receivables // part
@@ -331,6 +359,10 @@ class _Filing:
     def _signed_in(self) -> int:
         """Two months after the fiscal year, which is the calendar year of all but some companies."""
         return self.fiscal_year + (self.company.year_end == "December 31")
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].removesuffix(".") + "."
 
 
 def _results(year: Year) -> dict[str, int]:

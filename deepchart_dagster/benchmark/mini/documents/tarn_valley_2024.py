@@ -1,10 +1,10 @@
-"""Annual report of Tarn Valley Paper, fiscal year 2024: the statements are scans."""
+"""Annual report of Tarn Valley Paper, fiscal year 2024: all of it scans."""
 
 from __future__ import annotations
 
 from deepchart_dagster.benchmark.mini.companies.tarn_valley import TARN_VALLEY
 from deepchart_dagster.benchmark.mini.documents import MiniDocument
-from deepchart_dagster.benchmark.mini.filing import draw_filing_signed_on_paper
+from deepchart_dagster.benchmark.mini.filing import draw_filing_copied
 from deepchart_dagster.benchmark.model import Domain
 
 DOCUMENT = MiniDocument(
@@ -17,4 +17,4 @@ DOCUMENT = MiniDocument(
 
 
 def draw() -> bytes:
-    return draw_filing_signed_on_paper(TARN_VALLEY, 2024)
+    return draw_filing_copied(TARN_VALLEY, 2024)
