@@ -94,6 +94,7 @@ def _documents(bench: Workbench) -> tuple[str, ...]:
 
 def _run(bench: Workbench, runs: Runs, groups: list[RunGroup], scope: Scope) -> PipelineOutcome:
     """Only what is behind runs; reports are rebuilt only where a score changed or they are not there."""
+    note("looking at what is stored already")
     chosen = sort_groups(bench, groups, scope, is_behind)
     work = [group for group in chosen.behind if group.partition is not None]
     reports = [group for group in chosen.behind if group.partition is None]
@@ -142,6 +143,9 @@ def _text(
             "Calibration: does the first score below 1.0 stand where each scripted model errs? (deepchart calibration)",
             "",
             calibration_text(calibration),
+            "",
+            "A rate is a chance for each query, which then errs in all its splits. Later stages show a fault as well:",
+            "a chart program may stop at wrong data (ER), and a chart of wrong data misses questions (VAS).",
             "",
             f"{done}, {outcome.n_error} in error, {seconds} s.",
             f"Report   {storage / 'report' / 'index.html'}",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from pydantic import JsonValue
 
+from deepchart_dagster.cli.chosen import chosen_rows, row_options
 from deepchart_dagster.cli.common import common_options, emit, settings_for
 
 if TYPE_CHECKING:
@@ -15,23 +16,31 @@ if TYPE_CHECKING:
 
 
 @click.command("leaderboard", short_help="ER, F1_src, F1_der and VAS per model and split.")
-@click.option("--benchmark", help="This benchmark only.")
+@row_options
 @click.option("--compare", type=click.Choice(["paper"]), help="Set each cell beside the paper's figure.")
 @common_options
-def command(benchmark: str | None, compare: str | None, storage: str | None, as_json: bool) -> None:
+def command(
+    benchmark: str | None,
+    models: tuple[str, ...],
+    splits: tuple[str, ...],
+    compare: str | None,
+    storage: str | None,
+    as_json: bool,
+) -> None:
     """ER, F1_src, F1_der and VAS per model and split, with n and 95 % intervals; scripted models are marked.
 
     Models are compared with the paper's by the name that models.yaml gives them.
 
     \b
     Example: deepchart leaderboard --compare paper
+             deepchart leaderboard --model oracle --split ecosystem
     """
     from deepchart_dagster.metrics.leaderboard import read_leaderboard
     from deepchart_dagster.metrics.leaderboard_text import format_leaderboard
     from deepchart_dagster.metrics.published import read_published
 
     root = settings_for(storage).storage
-    rows = read_leaderboard(root, benchmark)
+    rows = chosen_rows(read_leaderboard(root), benchmark, models, splits)
     published = read_published(root, benchmark, compare=compare == "paper")
     emit(as_json, [_row_json(row, published) for row in rows], format_leaderboard(rows, published))
 

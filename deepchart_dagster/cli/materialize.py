@@ -10,7 +10,9 @@ from deepchart_dagster.cli.common import common_options, emit, note, workbench
 from deepchart_dagster.cli.forecast import forecast
 from deepchart_dagster.cli.pipeline import (
     JUDGE_STUDY,
+    ROOT,
     PipelineOutcome,
+    Place,
     RunGroup,
     Scope,
     applicable_groups,
@@ -219,9 +221,12 @@ def note_budget(bench: Workbench) -> None:
     note(f"budget: {taken.cost:.4f} US dollars and {taken.tokens:,} tokens taken{unknown}, of {', '.join(allowed)}")
 
 
-def announce(group: RunGroup, result: RunOutcome) -> None:
-    """A line a run, on stderr."""
-    where = group.partition or "all"
+def announce(place: Place, group: RunGroup, result: RunOutcome | None) -> None:
+    """A line a run, on stderr; tables and report, which take a while and have no instances to count, are announced."""
+    if result is None:
+        if group.partition is None and group.assets != (ROOT,):
+            note(f"{place} tables and report: {_names(group.assets)}: being made")
+        return
     if result.failure:
         note(f"deepchart: {result.failure}")
         return
@@ -233,9 +238,13 @@ def announce(group: RunGroup, result: RunOutcome) -> None:
     )
     errors = sum(row.n_error for row in result.rows)
     note(
-        f"{where}: {', '.join(group.assets[:4])}{' …' if len(group.assets) > 4 else ''}: {counts}"
+        f"{place} {group.partition or 'all'}: {_names(group.assets)}: {counts}"
         + (f", {errors} in error (deepchart status says why)" if errors else "")
     )
+
+
+def _names(assets: tuple[str, ...]) -> str:
+    return ", ".join(assets[:4]) + (" …" if len(assets) > 4 else "")
 
 
 def outcome_json(outcome: PipelineOutcome) -> dict[str, object]:

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.records import quick_records
@@ -157,18 +157,35 @@ def _judge_study(assets: Sequence[str], scope: Scope) -> Iterator[RunGroup]:
         yield RunGroup((agreement,), None)
 
 
-def run_all(
-    runs: Runs, groups: Iterable[RunGroup], announce: Callable[[RunGroup, RunOutcome], None]
-) -> PipelineOutcome:
+@dataclass(frozen=True)
+class Place:
+    """Which of how many runs, from 1."""
+
+    number: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"[{self.number:>{len(str(self.total))}}/{self.total}]"
+
+
+class Announcer(Protocol):
+    """Told of every run before it (``result`` is None) and after it."""
+
+    def __call__(self, place: Place, group: RunGroup, result: RunOutcome | None) -> None: ...
+
+
+def run_all(runs: Runs, groups: Sequence[RunGroup], announce: Announcer) -> PipelineOutcome:
     """Run every group; a group that fails is kept as a failure and stops no other."""
     outcome = PipelineOutcome()
     with keep_runners(), quick_records():
-        for group in groups:
+        for number, group in enumerate(groups, start=1):
+            place = Place(number, len(groups))
+            announce(place, group, None)
             result = runs.materialize(group.assets, group.partition)
             outcome.rows.extend((*result.rows, *result.in_error))
             if result.failure:
                 outcome.failures.append(result.failure)
-            announce(group, result)
+            announce(place, group, result)
     return outcome
 
 

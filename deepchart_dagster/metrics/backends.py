@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from deepchart_dagster.metrics.leaderboard import database_path, family_rank, open_read_only, records
+from deepchart_dagster.metrics.leaderboard import family_rank, open_marts, records
 
 _MATERIALISE = 'Make it: deepchart materialize "backend_charts+" --model M, after the rubrics of the text splits.'
 _ORDER = ("python", "html", "free")
@@ -48,20 +48,13 @@ def read_backends(storage: Path, benchmark: str | None = None) -> list[BackendRo
 
     Raises UpstreamError where there is no store, StorageError where it cannot be read.
     """
-    import duckdb
-
-    path = database_path(storage)
-    connection = open_read_only(path)
     sql = (
-        "select * exclude (rendering_backends_key, model_name, er_value, vas_value), "
-        "model_name as name, er_value as er, vas_value as vas "
+        "select benchmark, model, model_name as name, family, scripted, backend, er_value as er, vas_value as vas, "
+        "n_settings, n_total, n_scored, n_failed, n_error, n_python, n_html, judge, judge_scripted "
         "from marts.rendering_backends where ? is null or benchmark = ?"
     )
-    try:
-        with connection:
-            found = records(connection, sql, [benchmark, benchmark])
-    except duckdb.CatalogException:
-        return []  # marts of an earlier version
+    with open_marts(storage) as connection:
+        found = records(connection, sql, [benchmark, benchmark])
     return sorted((BackendRow(**record) for record in found), key=_place)
 
 
@@ -91,7 +84,7 @@ def _plain(name: str) -> str:
 def read_paper_backends(storage: Path) -> list[PaperBackends]:
     """Raises UpstreamError where there is no store, StorageError where it cannot be read."""
     sql = "select model, er_python, er_html, vas_python, vas_html from paper.paper_rendering_backends"
-    with open_read_only(database_path(storage)) as connection:
+    with open_marts(storage) as connection:
         return [PaperBackends(**record) for record in records(connection, sql, [])]
 
 

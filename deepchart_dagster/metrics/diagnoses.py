@@ -9,10 +9,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from deepchart_dagster.errors import UpstreamError
-from deepchart_dagster.metrics.leaderboard import database_path, open_read_only, records
+from deepchart_dagster.metrics.leaderboard import open_marts, records
 
-_REMEDY = "Build the marts: deepchart report."
 _SIDES = {"src": "source", "der": "derived"}
 
 
@@ -42,14 +40,8 @@ class ClassCount:
 def read_classes(storage: Path, model: str | None = None, split: str | None = None) -> list[ClassCount]:
     """The most frequent class first. Raises UpstreamError where the marts have not been built, StorageError where the
     file cannot be read."""
-    import duckdb
-
-    path = database_path(storage)
-    try:
-        with open_read_only(path) as connection:
-            found = records(connection, _SQL, {"model": model, "split": split})
-    except duckdb.CatalogException as error:
-        raise UpstreamError(f"{path} has no diagnosis.", remedy=_REMEDY) from error
+    with open_marts(storage) as connection:
+        found = records(connection, _SQL, {"model": model, "split": split})
     return [ClassCount(**row) for row in found]
 
 

@@ -8,11 +8,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from deepchart_dagster.errors import UpstreamError
-from deepchart_dagster.metrics.leaderboard import database_path, open_read_only, records
+from deepchart_dagster.metrics.leaderboard import open_marts, records
 from deepchart_dagster.settings import Settings
-
-_REMEDY = "Build the marts: deepchart report."
 
 
 @dataclass(frozen=True)
@@ -99,15 +96,9 @@ _SQL = f"""
 def read_hidden(storage: Path, thresholds: Thresholds, benchmark: str | None = None) -> list[HiddenRow]:
     """A row for each model and split that has charts judged. Raises UpstreamError where the marts have not been built,
     StorageError where the file cannot be read."""
-    import duckdb
-
-    path = database_path(storage)
-    try:
-        with open_read_only(path) as connection:
-            parameters: dict[str, object] = {"vas": thresholds.vas, "f1": thresholds.f1, "benchmark": benchmark}
-            found = records(connection, _SQL, parameters)
-    except duckdb.CatalogException as error:
-        raise UpstreamError(f"{path} has no scores side by side.", remedy=_REMEDY) from error
+    parameters: dict[str, object] = {"vas": thresholds.vas, "f1": thresholds.f1, "benchmark": benchmark}
+    with open_marts(storage) as connection:
+        found = records(connection, _SQL, parameters)
     return [
         HiddenRow(**{**row, "instances": tuple(HiddenInstance(**one) for one in row["instances"])}) for row in found
     ]

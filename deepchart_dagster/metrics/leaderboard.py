@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,22 +100,47 @@ def read_leaderboard(storage: Path, benchmark: str | None = None) -> list[Leader
     Raises UpstreamError where the marts have not been built, StorageError where the file is damaged or
     stays locked by a writer.
     """
-    import duckdb
-
-    path = database_path(storage)
-    connection = open_read_only(path)
-    try:
-        with connection:
-            values = _scored_values(connection, benchmark)
-            rows = records(
-                connection, "select * from marts.leaderboard where ? is null or benchmark = ?", [benchmark, benchmark]
-            )
-    except duckdb.CatalogException as error:
-        raise UpstreamError(f"{path} has no leaderboard.", remedy=_MATERIALISE) from error
+    with open_marts(storage) as connection:
+        values = _scored_values(connection, benchmark)
+        rows = records(
+            connection, "select * from marts.leaderboard where ? is null or benchmark = ?", [benchmark, benchmark]
+        )
     return sorted((_row(record, values) for record in rows), key=row_order)
 
 
 _MATERIALISE = 'Make one: deepchart demo, or deepchart materialize "predicted_states+" --model M --split S.'
+
+
+@contextmanager
+def open_marts(storage: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The store with its marts, for reading.
+
+    Raises UpstreamError where they have not been built, or by another version that had other tables or columns;
+    StorageError where the store cannot be read.
+    """
+    import duckdb
+
+    path = database_path(storage)
+    with open_read_only(path) as connection:
+        try:
+            yield connection
+        except (duckdb.CatalogException, duckdb.BinderException) as error:
+            what = str(error).splitlines()[0].rstrip(".!")
+            raise _outdated(str(path), what) from error
+
+
+def _outdated(store: str, what: str) -> UpstreamError:
+    return UpstreamError(
+        f"the tables in {store} are not those that this version reads ({what}).",
+        remedy="Build them again: deepchart report.",
+    )
+
+
+class MartRow(dict[str, Any]):
+    """A row by column. A column that it does not have is one that another version's marts lack: UpstreamError."""
+
+    def __missing__(self, column: str) -> Any:
+        raise _outdated("the metrics store", f"no column {column}")
 
 
 def open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
@@ -152,7 +179,7 @@ def records(
 ) -> list[dict[str, Any]]:
     cursor = connection.execute(sql, parameters)
     names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return [MartRow(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _row(record: dict[str, Any], values: dict[tuple[str, str, str, str], list[float]]) -> LeaderboardRow:

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.metrics.bootstrap import mean_interval
-from deepchart_dagster.metrics.leaderboard import METRIC_NAMES, METRICS, database_path, open_read_only, records
+from deepchart_dagster.metrics.leaderboard import METRIC_NAMES, METRICS, open_marts, records
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def compare_models(storage: Path, first: str, second: str, split: Split | None =
     where the store cannot be read.
     """
     wanted = split.value if split else None
-    with open_read_only(database_path(storage)) as connection:
+    with open_marts(storage) as connection:
         for model in (first, second):
             if not records(connection, "select 1 from staging.stg_scores where model = ? limit 1", [model]):
                 known = records(connection, "select distinct model from staging.stg_scores order by 1", [])

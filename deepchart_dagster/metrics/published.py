@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.metrics.leaderboard import METRICS, database_path, open_read_only, records
+from deepchart_dagster.metrics.leaderboard import METRICS, open_marts, records
 from deepchart_dagster.scoring.agreement import Agreement
 
 
@@ -88,7 +88,7 @@ def read_published(storage: Path, benchmark: str | None = None, *, compare: bool
 
     Raises UpstreamError where the marts have not been built, StorageError where the store cannot be read.
     """
-    with open_read_only(database_path(storage)) as connection:
+    with open_marts(storage) as connection:
 
         def rows_of(mart: str) -> list[dict[str, Any]]:
             sql = f"from marts.{mart} where ? is null or benchmark = ? order by all"
@@ -110,7 +110,7 @@ def read_paper_judges(storage: Path) -> list[Agreement]:
 
     Raises UpstreamError where there is no store, StorageError where it cannot be read.
     """
-    with open_read_only(database_path(storage)) as connection:
+    with open_marts(storage) as connection:
         rows = records(connection, "select * from paper.paper_judge_agreement", [])
     return [
         Agreement(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from deepchart_dagster.metrics.leaderboard import (
     PROTOCOLS,
     LeaderboardRow,
     database_path,
-    open_read_only,
+    open_marts,
     read_leaderboard,
 )
 
@@ -57,6 +58,27 @@ class Endings:
     scripted: bool
     stage: int
     kinds: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Mismatches:
+    """Why values of a model's source or derived data (``side``: src, der) did not match, the most frequent class first.
+    ``n_reference`` values of the references were not matched, ``n_predicted`` of the predictions matched nothing."""
+
+    benchmark: str
+    split: str
+    name: str
+    scripted: bool
+    side: str
+    classes: tuple[ClassCount, ...]
+
+    @property
+    def n_reference(self) -> int:
+        return sum(each.n_reference for each in self.classes)
+
+    @property
+    def n_predicted(self) -> int:
+        return sum(each.n_predicted for each in self.classes)
 
 
 @dataclass(frozen=True)
@@ -109,7 +131,8 @@ class GalleryItem:
 
 @dataclass(frozen=True)
 class Gallery:
-    """``n_instances`` is how many there are to choose from; the first of each split are shown."""
+    """``n_instances`` is how many there are to choose from. Shown are, of each split, first charts that look right and
+    are not, then instances on which the models' scores differ most; a query in one split only."""
 
     items: tuple[GalleryItem, ...]
     n_instances: int
@@ -121,7 +144,7 @@ class ReportContent:
     backends: tuple[BackendRow, ...]
     hidden: tuple[HiddenRow, ...]
     thresholds: Thresholds
-    classes: tuple[ClassCount, ...]
+    mismatches: tuple[Mismatches, ...]
     endings: tuple[Endings, ...]
     calls: tuple[Calls, ...]
     gallery: Gallery
@@ -135,19 +158,20 @@ class ReportContent:
 def read_content(storage: Path, hidden: Thresholds, *, gallery_per_split: int) -> ReportContent:
     """Raises UpstreamError where the marts have not been built, StorageError for damaged files."""
     tables = _tables(read_leaderboard(storage))
+    hidden_rows = tuple(read_hidden(storage, hidden))
     database = database_path(storage)
-    with open_read_only(database) as connection:
+    with open_marts(storage) as connection:
         scores = _instance_scores(connection)
         endings, calls = _endings(connection), _calls(connection)
     return ReportContent(
         tables=tables,
         backends=tuple(read_backends(storage)),
-        hidden=tuple(read_hidden(storage, hidden)),
+        hidden=hidden_rows,
         thresholds=hidden,
-        classes=tuple(read_classes(storage)),
+        mismatches=_mismatches(read_classes(storage)),
         endings=endings,
         calls=calls,
-        gallery=_gallery(storage, tables, scores, gallery_per_split),
+        gallery=_gallery(storage, tables, scores, _hidden_instances(hidden_rows), gallery_per_split),
         database=str(database.relative_to(storage)),
     )
 
@@ -159,6 +183,13 @@ def _tables(rows: Sequence[LeaderboardRow]) -> tuple[SplitTable, ...]:
         for protocol, splits in PROTOCOLS
         for split in splits
         if (members := tuple(row for row in rows if row.benchmark == benchmark and row.split is split))
+    )
+
+
+def _mismatches(counts: Sequence[ClassCount]) -> tuple[Mismatches, ...]:
+    return tuple(
+        Mismatches(*place, classes=tuple(members))
+        for place, members in groupby(counts, lambda row: (row.benchmark, row.split, row.name, row.scripted, row.side))
     )
 
 
@@ -199,17 +230,49 @@ def _instance_scores(connection: duckdb.DuckDBPyConnection) -> _InstanceScores:
     return {(split, model, uid, metric): tuple(rest) for split, model, uid, metric, *rest in rows}
 
 
-def _gallery(storage: Path, tables: Sequence[SplitTable], scores: _InstanceScores, per_split: int) -> Gallery:
+def _hidden_instances(rows: Sequence[HiddenRow]) -> set[tuple[str, str]]:
+    """(split, uid) where some model's chart looks right and is not."""
+    return {(row.split, one.uid) for row in rows for one in row.instances}
+
+
+def _gallery(
+    storage: Path,
+    tables: Sequence[SplitTable],
+    scores: _InstanceScores,
+    hidden: set[tuple[str, str]],
+    per_split: int,
+) -> Gallery:
     queries = {query.uid: query for query in Library(storage).queries()}
     store = ArtifactStore(storage)
     items: list[GalleryItem] = []
     n_instances = 0
     for table in tables:
-        scored = {uid for split, _, uid, _ in scores if split == table.split.value}
-        uids = sorted(uid for uid in scored if uid in queries and queries[uid].benchmark == table.benchmark)
+        scored = _scored(table.split.value, scores)
+        uids = [uid for uid in sorted(scored) if uid in queries and queries[uid].benchmark == table.benchmark]
         n_instances += len(uids)
-        items += [_item(store, queries[uid], table, scores) for uid in uids[:per_split]]
+        shown = {item.query.uid for item in items}
+        telling = sorted(
+            (uid for uid in uids if uid not in shown),
+            key=lambda uid: ((table.split.value, uid) not in hidden, -_spread(scored[uid])),
+        )
+        items += [_item(store, queries[uid], table, scores) for uid in telling[:per_split]]
     return Gallery(items=tuple(items), n_instances=n_instances)
+
+
+def _scored(split: str, scores: _InstanceScores) -> dict[str, dict[str, list[float]]]:
+    """Of one split: uid -> metric -> the models' values, without those in error or not applicable."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for (of, _, uid, metric), (value, _, _) in scores.items():
+        if of == split:
+            values = found.setdefault(uid, {}).setdefault(metric, [])
+            if value is not None:
+                values.append(value)
+    return found
+
+
+def _spread(by_metric: dict[str, list[float]]) -> float:
+    """How far the models are apart, over the metrics; 0 where all have the same scores, or only one has any."""
+    return sum(max(values) - min(values) for values in by_metric.values() if values)
 
 
 def _item(store: ArtifactStore, query: Query, table: SplitTable, scores: _InstanceScores) -> GalleryItem:

@@ -62,7 +62,7 @@ def _bars(axes: Axes, row: LeaderboardRow, color: str, index: int, n_models: int
     for place, metric in enumerate(METRICS):
         at = place + (index - (n_models - 1) / 2) * width
         cell = row.cells[metric]
-        label = row.label if place == 0 else None
+        label = row.name if place == 0 else None
         _bar(axes, cell, at, width * 0.9, color, hatch="////" if row.scripted else None, label=label)
         if n_models <= _MOST_LABELLED and cell.value is not None:
             top = cell.high if cell.high is not None else cell.value

@@ -24,7 +24,7 @@ def report_path(storage: Path) -> Path:
 
 
 def build_report(storage: Path, hidden: Thresholds, *, gallery_per_split: int = GALLERY_PER_SPLIT) -> Path:
-    """Write the page and return its path; the gallery shows the first instances of each split.
+    """Write the page and return its path; the gallery shows ``gallery_per_split`` instances of each split.
 
     Raises UpstreamError where the marts have not been built, StorageError where the page cannot be written.
     """
@@ -58,7 +58,24 @@ def render(content: ReportContent) -> str:
         facts=chart_facts,
         judges=_judges(content),
         any_scripted=any(row.scripted for row in content.rows),
+        contents=_contents(content),
     )
+
+
+def _contents(content: ReportContent) -> list[tuple[str, str]]:
+    """(anchor, heading) of the sections that the page has."""
+    sections = (
+        ("leaderboard", "Leaderboard", True),
+        ("stages", "Stage by stage", bool(content.tables)),
+        ("hidden", "Charts that look right and are not", bool(content.hidden)),
+        ("diagnosis", "Why values did not match", bool(content.mismatches)),
+        ("backends", "Rendering backends", bool(content.backends)),
+        ("endings", "How programs ended", bool(content.endings)),
+        ("calls", "Model calls", bool(content.calls)),
+        ("gallery", "Gallery", bool(content.gallery.items)),
+        ("sources", "Where the numbers come from", True),
+    )
+    return [(anchor, heading) for anchor, heading, there in sections if there]
 
 
 def _figure_text(split: str) -> str:

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from deepchart_dagster.artifacts.results import Outcome
@@ -20,6 +21,7 @@ from deepchart_dagster.metrics.dbt import build_marts
 from deepchart_dagster.metrics.leaderboard import (
     Cell,
     LeaderboardRow,
+    database_path,
     open_read_only,
     read_leaderboard,
 )
@@ -75,12 +77,21 @@ def test_one_benchmark_only(built: Any) -> None:
     assert read_leaderboard(built.root, "elsewhere") == []
 
 
+@pytest.mark.slow
+def test_marts_of_another_version_are_named(built: Any, tmp_path: Path) -> None:
+    older = built.copy_to(tmp_path / "storage")
+    with duckdb.connect(database_path(older.root)) as connection:
+        connection.execute("alter table marts.leaderboard rename column family to kin")
+    with pytest.raises(UpstreamError, match=r"this version reads \(no column family\).*deepchart report"):
+        read_leaderboard(older.root)
+
+
 def test_without_marts_it_says_what_to_do(tree: Any) -> None:
     with pytest.raises(UpstreamError, match=r"deepchart\.duckdb is not there.*deepchart demo"):
         read_leaderboard(tree.root)
     raw = build_metrics(tree.root).path
     raw.rename(raw.with_name("deepchart.duckdb"))
-    with pytest.raises(UpstreamError, match="has no leaderboard"):
+    with pytest.raises(UpstreamError, match=r"this version reads .*staging.*deepchart report"):
         read_leaderboard(tree.root)
 
 
