@@ -1,13 +1,14 @@
 """Each kind of input changed once: exactly which instances become stale at every stage, and what a refresh makes again.
 
-Stages run in this process on two queries. ``own`` are instances whose key is another one; ``through`` those that read
-from one that is to be made again. A refresh makes ``own`` again and, of ``through``, what came out differently.
+Stages run in this process on two queries, those of the two studies (backends, judges) too. ``own`` are instances whose
+key is another one; ``through`` those that read from one that is to be made again. A refresh makes ``own`` again and, of
+``through``, what came out differently.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 
 from deepchart_dagster.artifacts.steps import StepSummary
 from deepchart_dagster.benchmark.documents import DocumentFacts
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.lineage.graph import NODES
 from deepchart_dagster.lineage.status import State, read_status
 from deepchart_dagster.llm.registry import ModelSpec
@@ -37,8 +38,12 @@ PROMPTS = ROOT / "deepchart_dagster" / "generation" / "prompt_files"
 OCR, RAW, CONTEXTS, REFERENCES, RUBRICS = "ocr_contexts", "raw_documents", "context_variants", "references", "rubrics"
 STATES, CHARTS, EXECUTED, VISUAL = "predicted_states", "rendered_charts", "execution_rate", "visual_accuracy"
 FIDELITY = ("source_fidelity", "derived_fidelity")
-AFTER_CHARTS = (EXECUTED, VISUAL)
-AFTER_STATES = (CHARTS, *FIDELITY, *AFTER_CHARTS)
+DIAGNOSIS, GROUNDING, DRAWN = "diagnosis", "grounding", "drawn_fidelity"
+BACKEND_CHARTS, BACKEND_SCORES, VERDICTS = "backend_charts", "backend_scores", "judge_verdicts"
+AFTER_REFERENCES = (*FIDELITY, DIAGNOSIS, DRAWN)
+AFTER_CHARTS = (DRAWN, EXECUTED, VISUAL)
+AFTER_STATES = (CHARTS, *FIDELITY, DIAGNOSIS, GROUNDING, *AFTER_CHARTS)
+BACKEND, JUDGED_BY = Backend.PYTHON, "scripted-judge"
 Uids = Mapping[str, set[str]]
 
 
@@ -128,7 +133,7 @@ CHANGES: dict[str, Change] = {
     "title of a document": Change(
         own={RAW: {BARLEY}, CONTEXTS: {R}},
         through={OCR: {BARLEY}, **of({R}, STATES, *AFTER_STATES)},
-        also_made=of({R}, STATES),
+        also_made=of({R}, STATES, DIAGNOSIS, GROUNDING),
         to=other_title,
     ),
     "engine": Change(
@@ -149,18 +154,24 @@ CHANGES: dict[str, Change] = {
     ),
     "code of references": Change(
         own=of(BOTH, REFERENCES),
-        through=of(BOTH, RUBRICS, *FIDELITY, VISUAL),
+        through=of(BOTH, RUBRICS, *AFTER_REFERENCES, VISUAL, BACKEND_CHARTS, BACKEND_SCORES),
         patches={"deepchart_dagster.scoring.references.REFERENCE_VERSION": "another"},
     ),
     "prompt of stage 1": Change(own=of(BOTH, STATES), through=of(BOTH, *AFTER_STATES), settings=prompt("stage1")),
-    "prompt of stage 2": Change(own=of(BOTH, CHARTS), through=of(BOTH, *AFTER_CHARTS), settings=prompt("stage2")),
-    "prompt of the rubrics": Change(
-        own=of(BOTH, RUBRICS), through=of(BOTH, VISUAL), settings=prompt("rubric_instruction_compliance")
+    "prompt of stage 2": Change(
+        own=of(BOTH, CHARTS, BACKEND_CHARTS),
+        through=of(BOTH, *AFTER_CHARTS, BACKEND_SCORES),
+        settings=prompt("stage2"),
     ),
-    "prompt of the judge": Change(own=of(BOTH, RUBRICS, VISUAL), settings=prompt("judge")),
+    "prompt of the rubrics": Change(
+        own=of(BOTH, RUBRICS),
+        through=of(BOTH, VISUAL, BACKEND_SCORES),
+        settings=prompt("rubric_instruction_compliance"),
+    ),
+    "prompt of the judge": Change(own=of(BOTH, RUBRICS, VISUAL, BACKEND_SCORES, VERDICTS), settings=prompt("judge")),
     "model parameter": Change(
-        own=of(BOTH, STATES, CHARTS),
-        through=of(BOTH, *FIDELITY, *AFTER_CHARTS),
+        own=of(BOTH, STATES, CHARTS, BACKEND_CHARTS),
+        through=of(BOTH, *FIDELITY, DIAGNOSIS, GROUNDING, *AFTER_CHARTS, BACKEND_SCORES),
         patches={"deepchart_dagster.llm.registry.ModelSpec.identity": another_parameter("oracle")},
     ),
     "code of stage 1": Change(
@@ -169,42 +180,67 @@ CHANGES: dict[str, Change] = {
         patches={"deepchart_dagster.generation.states.STATE_VERSION": 999},
     ),
     "code of stage 2": Change(
-        own=of(BOTH, CHARTS),
-        through=of(BOTH, *AFTER_CHARTS),
-        patches={"deepchart_dagster.generation.charts.CHART_VERSION": 999},
+        own=of(BOTH, CHARTS, BACKEND_CHARTS),
+        through=of(BOTH, *AFTER_CHARTS, BACKEND_SCORES),
+        patches={
+            "deepchart_dagster.generation.charts.CHART_VERSION": 999,
+            "deepchart_dagster.generation.backend_study.CHART_VERSION": 999,
+        },
     ),
     "scorer": Change(
         own=of(BOTH, *FIDELITY), patches={"deepchart_dagster.scoring.fidelity.FIDELITY_VERSION": "another"}
     ),
+    "code of the diagnosis": Change(
+        own=of(BOTH, DIAGNOSIS), patches={"deepchart_dagster.scoring.diagnosing.DIAGNOSIS_VERSION": "another"}
+    ),
+    "code of grounding": Change(
+        own=of(BOTH, GROUNDING), patches={"deepchart_dagster.scoring.grounding.GROUNDING_VERSION": "another"}
+    ),
+    "code of drawn values": Change(
+        own=of(BOTH, DRAWN), patches={"deepchart_dagster.scoring.drawn_fidelity.DRAWN_FIDELITY_VERSION": "another"}
+    ),
     "code of ER": Change(
-        own=of(BOTH, EXECUTED), patches={"deepchart_dagster.scoring.execution.EXECUTION_VERSION": "another"}
+        own=of(BOTH, EXECUTED, BACKEND_SCORES),
+        patches={
+            "deepchart_dagster.scoring.execution.EXECUTION_VERSION": "another",
+            "deepchart_dagster.scoring.backend_scores.EXECUTION_VERSION": "another",
+        },
     ),
     "code of rubrics": Change(
         own=of(BOTH, RUBRICS),
-        through=of(BOTH, VISUAL),
+        through=of(BOTH, VISUAL, BACKEND_SCORES),
         patches={"deepchart_dagster.scoring.rubrics.RUBRIC_VERSION": "another"},
     ),
     "code of VAS": Change(
-        own=of(BOTH, VISUAL), patches={"deepchart_dagster.scoring.visual.VISUAL_ACCURACY_VERSION": "another"}
+        own=of(BOTH, VISUAL, BACKEND_SCORES),
+        patches={"deepchart_dagster.scoring.visual.VISUAL_ACCURACY_VERSION": "another"},
+    ),
+    "code of the judge study": Change(
+        own=of(BOTH, VERDICTS), patches={"deepchart_dagster.scoring.judge_study.JUDGE_STUDY_VERSION": "another"}
     ),
     "parameter of the judge, who checks the rubrics too": Change(
-        own=of(BOTH, RUBRICS, VISUAL),
+        own=of(BOTH, RUBRICS, VISUAL, BACKEND_SCORES, VERDICTS),
         patches={"deepchart_dagster.llm.registry.ModelSpec.identity": another_parameter("scripted-judge")},
     ),
     "another judge for one run": Change(
-        own=of(BOTH, VISUAL),
+        own=of(BOTH, VISUAL, BACKEND_SCORES),
         settings=lambda folder: {
             **judges("\n  scripted-writer:", f"\n  second-judge:\n    {JUDGE}\n  scripted-writer:")(folder),
             "judge": "second-judge",
         },
     ),
     "a library that programs use": Change(
-        own=of(BOTH, REFERENCES, STATES, CHARTS),
-        through=of(BOTH, RUBRICS, *FIDELITY, *AFTER_CHARTS),
+        own=of(BOTH, REFERENCES, STATES, CHARTS, BACKEND_CHARTS),
+        through=of(BOTH, RUBRICS, *AFTER_REFERENCES, GROUNDING, EXECUTED, VISUAL, BACKEND_SCORES),
         patches={"deepchart_dagster.execution.runner.library_versions": lambda: LIBRARIES},
     ),
     "time that a program may take": Change(
         own=of(BOTH, STATES), through=of(BOTH, *AFTER_STATES), settings=lambda _: {"stage1_timeout_s": 59.0}
+    ),
+    "time that a chart may take": Change(
+        own=of(BOTH, CHARTS, BACKEND_CHARTS),
+        through=of(BOTH, *AFTER_CHARTS, BACKEND_SCORES),
+        settings=lambda _: {"chart_timeout_s": 119.0},
     ),
     "a lost output": Change(own=of({R}, CHARTS), through=of({R}, *AFTER_CHARTS), to=lost_chart),
     # What changes no output is in no key.
@@ -231,29 +267,46 @@ def _made(bench: Workbench) -> dict[str, set[str]]:
         bench.rendered_charts(),
         bench.fidelity("src"),
         bench.fidelity("der"),
+        bench.diagnosis(),
+        bench.grounding(),
+        bench.drawn_fidelity(),
         bench.execution_rate(),
         bench.visual_accuracy(),
     ):
         summaries.append(stage.run(SPLIT, oracle))
+    for study in (bench.backend_charts(), bench.backend_scores()):
+        summaries.append(study.run(BACKEND, oracle))
+    bench.draw_validation_subsets()
+    summaries.append(bench.judge_study().run(JUDGED_BY))
     computed: dict[str, set[str]] = {}
     for summary in summaries:
         assert not summary.n_error, summary.errors
-        computed.setdefault(summary.asset, set()).update(summary.computed_uids)
+        computed.setdefault(summary.asset, set()).update(_queries(bench, summary.asset, summary.computed_uids))
     return {asset: uids for asset, uids in computed.items() if uids}
+
+
+def _queries(bench: Workbench, asset: str, uids: Iterable[str]) -> set[str]:
+    """The queries that instances are about; one of the judge study is called after its chart."""
+    subset = bench.validation_subsets.read("mini") if asset == VERDICTS else None
+    charts = {f"mini/{chart.id}": chart.uid for chart in subset.charts} if subset else {}
+    return {charts.get(uid, uid) for uid in uids}
 
 
 def _stale(bench: Workbench) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """By their own keys, and through what they read."""
     own: dict[str, set[str]] = {}
     through: dict[str, set[str]] = {}
-    for cell in read_status(bench, models=["oracle"], splits=[SPLIT], assets=_NODES, anew=True):
+    cells = read_status(bench, models=["oracle"], splits=[SPLIT], backends=[BACKEND], judges=[JUDGED_BY], anew=True)
+    assert {cell.key.asset for cell in cells} == {node.name for node in NODES}
+    for cell in cells:
         assert cell.state in (State.FRESH, State.STALE), cell
         assert (cell.state is State.FRESH) == (not cell.behind), cell
-        if len(cell.behind) > cell.n_behind:
-            assert not own.get(cell.key.asset, set()) & cell.behind
-            own.setdefault(cell.key.asset, set()).update(cell.behind)
+        uids = _queries(bench, cell.key.asset, cell.behind)
+        if len(uids) > cell.n_behind:
+            assert not own.get(cell.key.asset, set()) & uids
+            own.setdefault(cell.key.asset, set()).update(uids)
         else:
-            through.setdefault(cell.key.asset, set()).update(cell.behind)
+            through.setdefault(cell.key.asset, set()).update(uids)
     return own, {asset: uids for asset, uids in through.items() if uids}
 
 
@@ -264,7 +317,8 @@ def whole(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(made, storage)
     with Workbench(load_settings(storage=storage)) as bench:
         computed = _made(bench)
-        assert set(computed) == {RUBRICS, CHARTS, "derived_fidelity", *AFTER_CHARTS}, "the rest was there"
+        there = {RAW, OCR, CONTEXTS, REFERENCES, STATES, "source_fidelity"}
+        assert set(computed) == {node.name for node in NODES} - there
         assert _made(bench) == {}
     return storage
 
@@ -279,11 +333,8 @@ def test_what_becomes_stale_and_what_a_refresh_makes_again(whole: Path, tmp_path
             stack.enter_context(patch(target, value))
         bench = stack.enter_context(Workbench(load_settings(storage=storage, **change.settings(tmp_path))))
         assert _stale(bench) == (dict(change.own), dict(change.through))
-        expected = {asset: change.own.get(asset, set()) | change.also_made.get(asset, set()) for asset in _ASSETS}
+        expected = {
+            node.name: change.own.get(node.name, set()) | change.also_made.get(node.name, set()) for node in NODES
+        }
         assert _made(bench) == {asset: uids for asset, uids in expected.items() if uids}
         assert _stale(bench) == ({}, {})
-
-
-# What only reads for people (diagnosis, grounding, drawn values) is left out.
-_ASSETS = (RAW, OCR, CONTEXTS, REFERENCES, RUBRICS, STATES, *AFTER_STATES)
-_NODES = [asset for asset in NODES if asset.name in _ASSETS]
