@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import click
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.cli.status_text import partition_list, status_summary
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.llm.in_flight import calls_in_flight
 
@@ -15,20 +14,30 @@ from deepchart_dagster.llm.in_flight import calls_in_flight
 @click.command("status", short_help="What is fresh, stale, missing, failed.")
 @click.option("--model", "models", multiple=True, help="Only these models; default: all that were ever run.")
 @click.option("--split", "splits", multiple=True, type=click.Choice([split.value for split in Split]))
+@click.option("--partitions", is_flag=True, help="A line for every partition, with what makes it other than fresh.")
 @click.option("--anew", is_flag=True, help="Read every result again, also where nothing seems to have changed.")
 @common_options
-def command(models: tuple[str, ...], splits: tuple[str, ...], anew: bool, storage: str | None, as_json: bool) -> None:
+def command(
+    models: tuple[str, ...],
+    splits: tuple[str, ...],
+    partitions: bool,
+    anew: bool,
+    storage: str | None,
+    as_json: bool,
+) -> None:
     """Model × split × stage: fresh, stale, missing, partial, failed, orphaned, error counts, age of the newest result,
-    and model calls in flight, of which the oldest is named. Reads files only.
+    what made partitions other than fresh, and model calls in flight, of which the oldest is named. Reads files only.
 
     \b
-    Example: deepchart status --model oracle --split finance-normal
+    Example: deepchart status
+             deepchart status --model oracle --split finance-normal --partitions
     """
     with workbench(storage) as bench:
         slugs = [bench.model(slug).slug for slug in models] or list(bench.models)
         cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split), anew=anew)
     untouched = [] if models else _untouched(cells)
-    text = _table([cell for cell in cells if cell.key.model not in untouched])
+    shown = [cell for cell in cells if cell.key.model not in untouched and cell.state is not State.NOT_APPLICABLE]
+    text = partition_list(shown) if partitions else status_summary(shown)
     if untouched:
         text += f"\nNever run, left out here: {', '.join(untouched)}; --model NAME shows one, --json shows all."
     calls = calls_in_flight(bench.settings.storage)
@@ -43,27 +52,3 @@ def _untouched(cells: list[Cell]) -> list[str]:
     idle = {State.MISSING, State.NOT_APPLICABLE}
     begun = {cell.key.model for cell in cells if cell.state not in idle}
     return sorted({cell.key.model for cell in cells if cell.key.model and cell.state is State.MISSING} - begun)
-
-
-def _table(cells: list[Cell]) -> str:
-    shown = [cell for cell in cells if cell.state.value != "not_applicable"]
-    now = datetime.now(UTC)
-    lines = [f"{'asset':20} {'partition':40} {'state':10} done   failed error  age"]
-    for cell in shown:
-        lines.append(
-            f"{cell.key.asset:20} {cell.key!s:40} {cell.state.value:10} "
-            f"{cell.n_done:>3}/{cell.n_total:<4}{cell.n_failed:>5}{cell.n_error:>6}  {_age(cell.newest, now):>4}"
-            f"  {'; '.join(cell.because)}".rstrip()
-        )
-    return "\n".join(lines)
-
-
-def _age(moment: str | None, now: datetime) -> str:
-    """Of the newest result, in its largest unit: 40s, 12m, 5h, 3d."""
-    if moment is None:
-        return "-"
-    seconds = max(0.0, (now - datetime.fromisoformat(moment)).total_seconds())
-    for size, letter in ((86_400, "d"), (3_600, "h"), (60, "m")):
-        if seconds >= size:
-            return f"{seconds // size:.0f}{letter}"
-    return f"{seconds:.0f}s"

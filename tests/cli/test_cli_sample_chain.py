@@ -93,7 +93,7 @@ def test_what_can_be_made_is_made_and_the_rest_is_said(chain: Chain) -> None:
 
 def test_stderr_is_a_line_a_run_and_no_trace(chain: Chain) -> None:
     lines = chain.first.err.splitlines()
-    assert lines[0] == "[1/1] finance-normal: context_variants: 3 computed, 0 reused"
+    assert lines[0] == "[1/4] finance-normal: context_variants: 3 computed, 0 reused"
     assert len(lines) == 4
     assert "Traceback" not in chain.first.err
 

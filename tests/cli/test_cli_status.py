@@ -8,16 +8,19 @@ from pathlib import Path
 import pytest
 from cli_command import deepchart
 
-from deepchart_dagster.cli.status import _age
+from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.cli.status_text import age, partition_list, status_summary
+from deepchart_dagster.lineage.graph import PartitionKey
+from deepchart_dagster.lineage.status import Cell, State
 
 
 def test_models_that_were_never_run_are_named_in_one_line(sample: Path, storage: Path) -> None:
     assert deepchart("import", sample, "--storage", storage).code == 0
     lines = deepchart("status", "--storage", storage).out.splitlines()
     assert lines[-1].startswith("Never run, left out here: claude-opus-4.5, deepseek-v3.2, ")
-    assert not any(line.startswith("predicted_states") for line in lines)
+    assert not any(" states " in line for line in lines)
     asked = deepchart("status", "--model", "gpt-5.2", "--storage", storage).out.splitlines()
-    assert any(line.startswith("predicted_states") and "|gpt-5.2 " in line for line in asked)
+    assert any(line.startswith("gpt-5.2 ") and " states " in line for line in asked)
     assert not any(line.startswith("Never run") for line in asked)
     cells = deepchart("status", "--storage", storage, "--json").json["cells"]
     assert {"gpt-5.2", "glm-4.7"} <= {cell["model"] for cell in cells}
@@ -53,5 +56,51 @@ def test_why_and_status_agree_on_a_document_whose_title_changed(storage: Path, s
 def test_an_age_is_told_in_its_largest_unit() -> None:
     now = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
     ages = {"2026-11-30T11:59:20+00:00": "40s", "2026-11-30T11:48:00+00:00": "12m", "2026-11-30T07:00:00+00:00": "5h"}
-    assert {moment: _age(moment, now) for moment in ages} == ages
-    assert (_age("2026-11-27T11:00:00+00:00", now), _age(None, now)) == ("3d", "-")
+    assert {moment: age(moment, now) for moment in ages} == ages
+    assert (age("2026-11-27T11:00:00+00:00", now), age(None, now)) == ("3d", "-")
+
+
+NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+
+
+def _cells() -> list[Cell]:
+    made = "2026-11-30T11:48:00+00:00"
+    states = PartitionKey("predicted_states", split=Split.ECOSYSTEM, model="m-1")
+    charts = PartitionKey("rendered_charts", split=Split.ECOSYSTEM, model="m-1")
+    variants = PartitionKey("context_variants", split=Split.ECOSYSTEM)
+    return [
+        Cell(PartitionKey("ocr_contexts", document="a"), State.FRESH, n_total=1, n_done=1, newest=made),
+        Cell(PartitionKey("ocr_contexts", document="b"), State.MISSING, n_total=1, cause="never computed"),
+        Cell(variants, State.STALE, 8, 6, behind=frozenset("xy"), cause="PDF of the report", because=("2 of 8",)),
+        Cell(states, State.STALE, 8, 8, n_behind=2, cause="through context_variants: PDF of the report", newest=made),
+        Cell(charts, State.FAILED, 8, 7, n_error=1, because=("1 of 8 is in error: the judge is down",)),
+    ]
+
+
+def test_the_summary_sets_stages_side_by_side_and_names_each_cause_once() -> None:
+    assert status_summary(_cells(), NOW).splitlines() == [
+        "ocr_contexts         1 of 2 documents fresh: b missing",
+        "",
+        "split                contexts   age",
+        "  ecosystem          stale 2    -",
+        "",
+        "m-1                  states     charts     age",
+        "  ecosystem          stale 2    error 1    12m",
+        "",
+        "Not fresh, and through what (--partitions: each partition; deepchart why: each instance):",
+        "  never computed",
+        "      ocr_contexts 1",
+        "  PDF of the report",
+        "      context_variants 1, predicted_states 1",
+        "  1 of 8 is in error: the judge is down",
+        "      rendered_charts 1",
+        "",
+        "1 of 5 partitions fresh, 1 missing, 2 stale, 1 failed; the next run tries 1 instance in error again.",
+    ]
+    assert status_summary(_cells()[:1], NOW).splitlines()[-1] == "Everything is fresh: 1 partition."
+
+
+def test_the_long_form_has_a_line_for_each_partition_with_its_reasons() -> None:
+    lines = partition_list(_cells(), NOW).splitlines()
+    assert len(lines) == 1 + len(_cells())
+    assert lines[3].split() == ["context_variants", "ecosystem", "stale", "6/8", "0", "0", "-", "2", "of", "8"]
