@@ -1,6 +1,7 @@
 """References that disagree with themselves or with their documents. They are reported and never edited.
 
-    series      a column of d_src runs along a series of der_data, year by year, and is another one: near, not equal
+    series      a column of d_src runs along a series of der_data, year by year, and is another one: near, not equal,
+                and a word of their names is the same (net operating profit runs along income before taxes, too)
     repeated    der_data's file repeats source values (finance does) that d_src does not have
     sign        some values of a column stand in the document with the other sign, and others as they are: a dropped
                 minus, where a column of which all have the other sign is a convention (dividends paid)
@@ -10,6 +11,7 @@ A series is what has one set of labels; years tell its values apart.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,8 +46,35 @@ _MIN_YEARS = 3
 # Two series that differ by no more than this, relative to the larger value, in every year are meant to be the same.
 _NEAR = 0.35
 _NEAR_ON_THE_WHOLE = 0.15
+# Words that many quantities share.
+_NO_NAMES = frozenset(
+    [
+        "a",
+        "and",
+        "at",
+        "average",
+        "avg",
+        "by",
+        "fiscal",
+        "for",
+        "from",
+        "in",
+        "net",
+        "of",
+        "on",
+        "per",
+        "rate",
+        "the",
+        "to",
+        "total",
+        "value",
+        "year",
+        "years",
+    ]
+)
 _UNITS = (1.0, 1e3, 1e6, 1e9)
 _LISTED = 6
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -104,10 +133,14 @@ def _series_faults(columns: dict[str, _Series], derived: dict[str, _Series]) -> 
         if any(not _unequal(series, other) for other in rivals.values()):
             continue
         for column, other in rivals.items():
-            if _runs_along(series, other):
+            if _share_a_word(name, column) and _runs_along(series, other):
                 message = f"{name!r} of der_data and {column!r} of d_src are nearly the same and not equal"
                 values = tuple((year, series[year], other[year]) for year in _unequal(series, other))
                 yield Fault("series", name, message, values)
+
+
+def _share_a_word(first: str, second: str) -> bool:
+    return bool((set(_WORD.findall(first)) & set(_WORD.findall(second))) - _NO_NAMES)
 
 
 def _unequal(series: _Series, other: _Series) -> list[int]:
