@@ -47,31 +47,7 @@ _MIN_YEARS = 3
 _NEAR = 0.35
 _NEAR_ON_THE_WHOLE = 0.15
 # Words that many quantities share.
-_NO_NAMES = frozenset(
-    [
-        "a",
-        "and",
-        "at",
-        "average",
-        "avg",
-        "by",
-        "fiscal",
-        "for",
-        "from",
-        "in",
-        "net",
-        "of",
-        "on",
-        "per",
-        "rate",
-        "the",
-        "to",
-        "total",
-        "value",
-        "year",
-        "years",
-    ]
-)
+_NO_NAMES = frozenset(("and", "average", "avg", "for", "from", "net", "of", "per", "rate", "the", "total", "year"))
 _UNITS = (1.0, 1e3, 1e6, 1e9)
 _LISTED = 6
 _WORD = re.compile(r"\w+")
