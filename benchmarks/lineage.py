@@ -3,18 +3,21 @@
     python benchmarks/lineage.py [--models 12] [--instances 290] [--latency 2] [--rounds 3]
 
 A storage of its own is filled as the stages would leave it: six splits, --models models that take text and pictures,
-and for every instance of every stage a result with the key that the stage plans, and output files.
+and for every instance of every stage (twelve by now) a result with the key that the stage plans, and output files.
+At full size that takes minutes and 4 GB of the disk (TMPDIR says where).
 
     status_s          reading the status of all models × splits × stages in a process of its own, imports left out, as
                       every look after the first does (goal < 2)
     status_first_s    the first look, which reads every result
-    n_results         results that the status stands on
-    fresh_s           materialising a fresh partition of --instances again (evaluate_model: six assets) through Dagster,
-                      in a process that has Dagster loaded (goal < 3)
+    n_results         results that the status stands on; cells: its partitions
+    fresh_s           materialising a fresh partition of --instances again (evaluate_model: nine assets) through
+                      Dagster, as the command does it, in a process that has Dagster loaded (goal < 3)
+    fresh_empty_s     the same for a partition without any instance: what of it is Dagster's own
     fresh_calls       model calls of that (goal 0)
     ratio_overhead    computing a partition of predicted_states through Dagster, by computing it through the stage alone
                       and writing its rows (goal ≤ 1.10): a local endpoint answers after --latency seconds, 64 at once,
                       programs are not run
+    …_cpu_s           processor time of the same
 
 ``load`` is the machine's load average; figures are the best of --rounds. The last line of stdout is one JSON object.
 """
@@ -32,6 +35,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +52,9 @@ OUTPUTS = {
     "rendered_charts": ("messages.json", "answer.txt", "program.py", "chart.png", "drawn.json"),
     "source_fidelity": ("matches.json",),
     "derived_fidelity": ("matches.json",),
+    "diagnosis": ("diagnosis.json",),
+    "grounding": ("grounding.json",),
+    "drawn_fidelity": ("drawn_fidelity.json",),
     "execution_rate": (),
     "visual_accuracy": ("verdicts.jsonl",),
 }
@@ -55,16 +63,23 @@ VALUES: dict[str, dict[str, Any]] = {
     "predicted_states": {"n_source": 20, "n_derived": 8},
     "source_fidelity": {"precision": 1.0, "recall": 1.0, "f1": 1.0},
     "derived_fidelity": {"precision": 1.0, "recall": 1.0, "f1": 1.0},
+    "diagnosis": {"n_unmatched_src": 0, "n_unmatched_der": 0, "classes": []},
+    "grounding": {"grounding": 1.0, "n_values": 20, "n_found": 20, "ways": {"as written": 20}},
+    "drawn_fidelity": {"f1_drawn": 1.0, "f1_drawn_reference": 1.0, "n_drawn": 28},
     "execution_rate": {"executed": 1},
     "visual_accuracy": {"vas": 1.0},
 }
 SPLIT, MODEL = "finance-normal", "local"
 PARTITION = f"{MODEL}|{SPLIT}"
+EMPTY = f"{MODEL}|academic-normal"  # the benchmark of the runs has queries of SPLIT alone
 EVALUATED = (
     "predicted_states",
     "rendered_charts",
     "source_fidelity",
     "derived_fidelity",
+    "diagnosis",
+    "grounding",
+    "drawn_fidelity",
     "execution_rate",
     "visual_accuracy",
 )
@@ -88,10 +103,8 @@ def models_file(path: Path, slugs: Sequence[str], url: str | None = None) -> Non
 def filled(storage: Path, slugs: Sequence[str], n_instances: int) -> int:
     """Benchmark, models and a result for every instance; hands back how many."""
     from deepchart_dagster.benchmark.library import Library
-    from deepchart_dagster.benchmark.model import Query, Split
-    from deepchart_dagster.lineage.graph import NODES, PartitionKind, partition_keys
-    from deepchart_dagster.settings import load_settings
-    from deepchart_dagster.workbench import Workbench
+    from deepchart_dagster.benchmark.model import Query
+    from deepchart_dagster.lineage.graph import PartitionKind
 
     source = storage / "source"
     source.mkdir(parents=True)
@@ -115,13 +128,24 @@ def filled(storage: Path, slugs: Sequence[str], n_instances: int) -> int:
     ]
     Library(storage).add("bench", queries, source)
     models_file(storage / "models.yaml", slugs)
-    n_results = 0
+    n_results = _fill_kind(storage, PartitionKind.SPLIT)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each waits for a process
+        made = pool.map(lambda slug: child("fill", storage, model=slug)["n_results"], slugs)
+        return n_results + int(sum(made))
+
+
+def _fill_kind(storage: Path, kind: str, *slugs: str) -> int:
+    """What the stages of all partitions of a kind would leave, in the order of the pipeline."""
+    from deepchart_dagster.benchmark.model import Split
+    from deepchart_dagster.lineage.graph import NODES, partition_keys
+    from deepchart_dagster.settings import load_settings
+    from deepchart_dagster.workbench import Workbench
+
     with Workbench(load_settings(**settings_of(storage))) as bench:
-        for asset in NODES:
-            if asset.kind in (PartitionKind.SPLIT, PartitionKind.MODEL_SPLIT):
-                for key in partition_keys(bench, asset, slugs, list(Split)):
-                    n_results += _fill(bench, key)
-    return n_results
+        keys = [
+            key for asset in NODES if asset.kind == kind for key in partition_keys(bench, asset, slugs, list(Split))
+        ]
+        return sum(_fill(bench, key) for key in keys)
 
 
 def settings_of(storage: Path) -> dict[str, Any]:
@@ -211,34 +235,55 @@ def through_dagster(storage: Path, url: str, rounds: int) -> dict[str, float]:
 
         bench.references().run(Split(SPLIT))
         bench.rubrics().run(Split(SPLIT))
-        runs.materialize(["predicted_states"], PARTITION)  # loads what is loaded once
-        times: dict[str, list[float]] = {"alone": [], "dagster": []}
+        taken: dict[str, list[Taken]] = {"alone": [], "dagster": [], "fresh": [], "empty": []}
+        materialized(runs, ["predicted_states"])  # loads what is loaded once
         for _ in range(rounds):
             forget()
-            times["alone"].append(_seconds(alone))
+            taken["alone"].append(timed(alone))
             forget()
-            times["dagster"].append(_seconds(lambda: runs.materialize(["predicted_states"], PARTITION)))
-    made = runs.materialize(EVALUATED, PARTITION)
-    assert made.failure is None, made.failure
-    fresh = [_timed(lambda: runs.materialize(EVALUATED, PARTITION)) for _ in range(rounds)]
-    assert all(row.n_computed == 0 for _, outcome in fresh for row in outcome.rows), fresh
+            taken["dagster"].append(timed(lambda: materialized(runs, ["predicted_states"])))
+    materialized(runs, EVALUATED)
+    for _ in range(rounds):
+        taken["fresh"].append(timed(lambda: materialized(runs, EVALUATED)))
+        taken["empty"].append(timed(lambda: materialized(runs, EVALUATED, EMPTY)))
+    again = [row for one in taken["fresh"] for row in one.made.rows]
+    assert len(again) == rounds * len(EVALUATED)
+    assert all(row.n_computed == 0 for row in again), again
+    best = {name: min(ones, key=lambda one: one.seconds) for name, ones in taken.items()}
     return {
-        "ratio_overhead": min(times["dagster"]) / min(times["alone"]),
-        "dagster_s": min(times["dagster"]),
-        "alone_s": min(times["alone"]),
-        "fresh_s": min(seconds for seconds, _ in fresh),
-        "fresh_calls": sum(row.calls for _, outcome in fresh for row in outcome.rows),
+        "ratio_overhead": best["dagster"].seconds / best["alone"].seconds,
+        "dagster_s": best["dagster"].seconds,
+        "alone_s": best["alone"].seconds,
+        "dagster_cpu_s": best["dagster"].cpu_s,
+        "alone_cpu_s": best["alone"].cpu_s,
+        "fresh_s": best["fresh"].seconds,
+        "fresh_cpu_s": best["fresh"].cpu_s,
+        "fresh_empty_s": best["empty"].seconds,
+        "fresh_empty_cpu_s": best["empty"].cpu_s,
+        "fresh_calls": sum(row.calls for row in again),
     }
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    return _timed(work)[0]
+def materialized(runs: Any, assets: Sequence[str], partition: str = PARTITION) -> Any:
+    """One run as ``deepchart materialize`` makes it."""
+    from deepchart_dagster.cli.pipeline import RunGroup, run_all
+
+    done = run_all(runs, [RunGroup(tuple(assets), partition)], lambda *_: None)
+    assert not done.failures, done.failures
+    return done
 
 
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    begun = time.monotonic()
-    done = work()
-    return time.monotonic() - begun, done
+@dataclass(frozen=True)
+class Taken:
+    seconds: float
+    cpu_s: float
+    made: Any
+
+
+def timed(work: Callable[[], Any]) -> Taken:
+    begun, used = time.monotonic(), time.process_time()
+    made = work()
+    return Taken(time.monotonic() - begun, time.process_time() - used, made)
 
 
 def child(do: str, storage: Path, **options: object) -> dict[str, float]:
@@ -276,10 +321,14 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=290)
     parser.add_argument("--latency", type=float, default=2.0)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--do", choices=["status", "runs"], help=argparse.SUPPRESS)
+    parser.add_argument("--do", choices=["fill", "status", "runs"], help=argparse.SUPPRESS)
     parser.add_argument("--storage", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
+    parser.add_argument("--model", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.do == "fill":
+        print(json.dumps({"n_results": _fill_kind(options.storage, "model_split", options.model)}))
+        return
     if options.do == "status":
         print(json.dumps(read_all(options.storage)))
         return

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+# Tests are imported by path (importlib mode): the helper beside them needs a place to be found.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from lineage_slice import SPLIT, made_now
+
 from deepchart_dagster.benchmark.mini import build_mini
-from deepchart_dagster.benchmark.model import Split
+from deepchart_dagster.lineage.graph import NODES
 from deepchart_dagster.settings import load_settings
 from deepchart_dagster.workbench import Workbench
 
-SPLIT = Split.ACADEMIC_NORMAL
 QUERIES = {
     "mini/academic-barley-roots": "mini-barley-paper",
     "mini/academic-lichen-growth": "mini-lichen-paper",
@@ -33,6 +39,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert bench.references().run(SPLIT).n_ok == 2
         assert bench.predicted_states().run(SPLIT, bench.model("oracle")).n_ok == 2
         assert bench.fidelity("src").run(SPLIT, bench.model("oracle")).n_ok == 2
+    return storage
+
+
+@pytest.fixture(scope="session")
+def whole(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every stage, of the studies too, on both queries."""
+    storage = Path(shutil.copytree(made, tmp_path_factory.mktemp("whole") / "storage"))
+    with Workbench(load_settings(storage=storage)) as bench:
+        there = ("raw_documents", "ocr_contexts", "context_variants", "references", "predicted_states")
+        assert set(made_now(bench)) == {node.name for node in NODES} - {*there, "source_fidelity"}
+        assert made_now(bench) == {}
     return storage
 
 

@@ -8,7 +8,7 @@ key is another one; ``through`` those that read from one that is to be made agai
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +16,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from lineage_slice import BACKEND, JUDGE, SPLIT, VERDICTS, made_now, queries_of
 
-from deepchart_dagster.artifacts.steps import StepSummary
 from deepchart_dagster.benchmark.documents import DocumentFacts
-from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.lineage.graph import NODES
 from deepchart_dagster.lineage.status import State, read_status
 from deepchart_dagster.llm.registry import ModelSpec
@@ -28,7 +27,6 @@ from deepchart_dagster.workbench import Workbench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-SPLIT = Split.ACADEMIC_NORMAL
 R, G = "mini/academic-barley-roots", "mini/academic-lichen-growth"
 BARLEY, LICHEN = "mini-barley-paper", "mini-lichen-paper"
 BOTH = {R, G}
@@ -39,11 +37,10 @@ OCR, RAW, CONTEXTS, REFERENCES, RUBRICS = "ocr_contexts", "raw_documents", "cont
 STATES, CHARTS, EXECUTED, VISUAL = "predicted_states", "rendered_charts", "execution_rate", "visual_accuracy"
 FIDELITY = ("source_fidelity", "derived_fidelity")
 DIAGNOSIS, GROUNDING, DRAWN = "diagnosis", "grounding", "drawn_fidelity"
-BACKEND_CHARTS, BACKEND_SCORES, VERDICTS = "backend_charts", "backend_scores", "judge_verdicts"
+BACKEND_CHARTS, BACKEND_SCORES = "backend_charts", "backend_scores"
 AFTER_REFERENCES = (*FIDELITY, DIAGNOSIS, DRAWN)
 AFTER_CHARTS = (DRAWN, EXECUTED, VISUAL)
 AFTER_STATES = (CHARTS, *FIDELITY, DIAGNOSIS, GROUNDING, *AFTER_CHARTS)
-BACKEND, JUDGED_BY = Backend.PYTHON, "scripted-judge"
 Uids = Mapping[str, set[str]]
 
 
@@ -122,7 +119,7 @@ def another_parameter(slug: str) -> Callable[[ModelSpec], dict[str, Any]]:
 
 
 ORACLE = "litellm_model: scripted/oracle\n"
-JUDGE = "litellm_model: scripted/judge\n"
+JUDGE_ENTRY = "litellm_model: scripted/judge\n"
 LIBRARIES = {"python": "3.11", "matplotlib": "another"}
 
 CHANGES: dict[str, Change] = {
@@ -225,7 +222,7 @@ CHANGES: dict[str, Change] = {
     "another judge for one run": Change(
         own=of(BOTH, VISUAL, BACKEND_SCORES),
         settings=lambda folder: {
-            **judges("\n  scripted-writer:", f"\n  second-judge:\n    {JUDGE}\n  scripted-writer:")(folder),
+            **judges("\n  scripted-writer:", f"\n  second-judge:\n    {JUDGE_ENTRY}\n  scripted-writer:")(folder),
             "judge": "second-judge",
         },
     ),
@@ -255,72 +252,22 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def _made(bench: Workbench) -> dict[str, set[str]]:
-    """Every stage run in the order of the pipeline; what each computed."""
-    oracle = bench.model("oracle")
-    summaries: list[StepSummary] = []
-    for document in bench.documents.list():
-        summaries += [bench.raw_documents().run(document.id), bench.ocr_contexts().run(document.id)]
-    summaries += [stage.run(SPLIT) for stage in (bench.context_variants(), bench.references(), bench.rubrics())]
-    for stage in (
-        bench.predicted_states(),
-        bench.rendered_charts(),
-        bench.fidelity("src"),
-        bench.fidelity("der"),
-        bench.diagnosis(),
-        bench.grounding(),
-        bench.drawn_fidelity(),
-        bench.execution_rate(),
-        bench.visual_accuracy(),
-    ):
-        summaries.append(stage.run(SPLIT, oracle))
-    for study in (bench.backend_charts(), bench.backend_scores()):
-        summaries.append(study.run(BACKEND, oracle))
-    bench.draw_validation_subsets()
-    summaries.append(bench.judge_study().run(JUDGED_BY))
-    computed: dict[str, set[str]] = {}
-    for summary in summaries:
-        assert not summary.n_error, summary.errors
-        computed.setdefault(summary.asset, set()).update(_queries(bench, summary.asset, summary.computed_uids))
-    return {asset: uids for asset, uids in computed.items() if uids}
-
-
-def _queries(bench: Workbench, asset: str, uids: Iterable[str]) -> set[str]:
-    """The queries that instances are about; one of the judge study is called after its chart."""
-    subset = bench.validation_subsets.read("mini") if asset == VERDICTS else None
-    charts = {f"mini/{chart.id}": chart.uid for chart in subset.charts} if subset else {}
-    return {charts.get(uid, uid) for uid in uids}
-
-
 def _stale(bench: Workbench) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """By their own keys, and through what they read."""
     own: dict[str, set[str]] = {}
     through: dict[str, set[str]] = {}
-    cells = read_status(bench, models=["oracle"], splits=[SPLIT], backends=[BACKEND], judges=[JUDGED_BY], anew=True)
+    cells = read_status(bench, models=["oracle"], splits=[SPLIT], backends=[BACKEND], judges=[JUDGE], anew=True)
     assert {cell.key.asset for cell in cells} == {node.name for node in NODES}
     for cell in cells:
         assert cell.state in (State.FRESH, State.STALE), cell
         assert (cell.state is State.FRESH) == (not cell.behind), cell
-        uids = _queries(bench, cell.key.asset, cell.behind)
+        uids = queries_of(bench, cell.key.asset, cell.behind)
         if len(uids) > cell.n_behind:
             assert not own.get(cell.key.asset, set()) & uids
             own.setdefault(cell.key.asset, set()).update(uids)
         else:
             through.setdefault(cell.key.asset, set()).update(uids)
     return own, {asset: uids for asset, uids in through.items() if uids}
-
-
-@pytest.fixture(scope="module")
-def whole(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every stage of the oracle on both queries."""
-    storage = tmp_path_factory.mktemp("matrix") / "storage"
-    shutil.copytree(made, storage)
-    with Workbench(load_settings(storage=storage)) as bench:
-        computed = _made(bench)
-        there = {RAW, OCR, CONTEXTS, REFERENCES, STATES, "source_fidelity"}
-        assert set(computed) == {node.name for node in NODES} - there
-        assert _made(bench) == {}
-    return storage
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -336,5 +283,5 @@ def test_what_becomes_stale_and_what_a_refresh_makes_again(whole: Path, tmp_path
         expected = {
             node.name: change.own.get(node.name, set()) | change.also_made.get(node.name, set()) for node in NODES
         }
-        assert _made(bench) == {asset: uids for asset, uids in expected.items() if uids}
+        assert made_now(bench) == {asset: uids for asset, uids in expected.items() if uids}
         assert _stale(bench) == ({}, {})

@@ -294,9 +294,12 @@ def test_what_people_put_there_and_what_is_gone_from_a_folder_within_a_result_is
     lost = _cells(bench)["context_variants"]
     assert (lost.state, lost.n_done) == (State.STALE, 1)
     read: list[str] = []
-    monkeypatch.setattr(
-        "deepchart_dagster.lineage.seen.look", lambda bench, key: (read.append(key.asset), look(bench, key))[1]
-    )
+
+    def noted(bench: Workbench, key: PartitionKey) -> Look:
+        read.append(key.asset)
+        return look(bench, key)
+
+    monkeypatch.setattr("deepchart_dagster.lineage.seen.look", noted)
     _cells(bench)
     assert read == []
     given = bench.settings.storage / "given_rubrics" / "mini~academic-barley-roots.json"
