@@ -26,7 +26,7 @@ from deepchart_dagster.errors import StorageError
 
 BASE_FONTS = {"Helvetica", "Helvetica-Bold", "Times-Roman", "Times-Bold"}
 # Domains differ in how long a document has to be (issues 2 and 6).
-FEWEST_PAGES = {Domain.FINANCE: 40, Domain.ACADEMIC: 8, Domain.ECOSYSTEM: 25}
+FEWEST_PAGES = {Domain.FINANCE: 40, Domain.ACADEMIC: 8, Domain.ECOSYSTEM: 40}
 
 HASHES = """
 from deepchart_dagster.artifacts.canonical import sha256_bytes
