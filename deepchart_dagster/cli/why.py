@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -11,13 +12,16 @@ import click
 from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import UsageError
-from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node
+from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node, plan
 from deepchart_dagster.lineage.status import behind
 from deepchart_dagster.lineage.trace import Hop, ValuePlace, hops, leaderboard_cells, value_places
 from deepchart_dagster.lineage.why import Explanation, explain
+from deepchart_dagster.llm.yaml_file import did_you_mean
 from deepchart_dagster.metrics.leaderboard import Cell
 
 _SHOWN = 120
+_NAMED = 3  # instances of a group that are named
+_HASH = re.compile(r'"([0-9a-f]{12})[0-9a-f]{52}"')
 
 
 @click.command("why", short_help="Say what changed for the instances of a partition.")
@@ -26,6 +30,7 @@ _SHOWN = 120
 @click.option("--split", type=click.Choice([split.value for split in Split]))
 @click.option("--document", help="For assets by document.")
 @click.option("--backend", type=click.Choice([backend.value for backend in Backend]), help="For the backend study.")
+@click.option("--judge", help="For judge_verdicts: a slug of judges.yaml.")
 @click.option("--instance", "uid", metavar="UID", help="This instance only, with its way back to the PDFs' pages.")
 @common_options
 def command(
@@ -34,23 +39,26 @@ def command(
     split: str | None,
     document: str | None,
     backend: str | None,
+    judge: str | None,
     uid: str | None,
     storage: str | None,
     as_json: bool,
 ) -> None:
     """Say for each instance of a partition whether it is fresh, and if not, what changed: which document, prompt,
-    parameter, library or code version, from what to what. With --instance, show every result on its way from the
-    leaderboard to the pages of the PDFs, and where the values that it is scored against stand.
+    parameter, library or code version, from what to what. More than three instances of which the same is to be said
+    are counted (--json has each). With --instance, show every result on its way from the leaderboard to the pages of
+    the PDFs, and where the values that it is scored against stand.
 
     \b
     Example: deepchart why predicted_states --model oracle --split finance-normal
              deepchart why source_fidelity --model oracle --split academic-normal --instance mini/academic-barley-roots
     """
-    key = _key(asset, model, split, document, backend)
+    key = _key(asset, model, split, document, backend, judge)
     with workbench(storage) as bench:
         explanations = explain(bench, key, uid)
         if uid and not explanations:
-            raise UsageError(f"{asset} {key}: there is no instance {uid}.", remedy="deepchart status lists partitions.")
+            near = did_you_mean(uid, [work.uid for work in plan(bench, key)]) or "."
+            raise UsageError(f"{asset} {key}: there is no instance {uid}{near}", remedy=f"All: {_whole(key)}.")
         upstream = behind(bench, key) if explanations and all(item.fresh for item in explanations) else ()
         path = hops(bench, key, uid) if uid else []
         cells = leaderboard_cells(bench, key) if uid else {}
@@ -65,13 +73,16 @@ def command(
     emit(as_json, found, "\n".join(filter(None, [_text(explanations), *through, way])))
 
 
-def _key(asset: str, model: str | None, split: str | None, document: str | None, backend: str | None) -> PartitionKey:
+def _key(
+    asset: str, model: str | None, split: str | None, document: str | None, backend: str | None, judge: str | None
+) -> PartitionKey:
     kind = node(asset).kind
     given = {
         PartitionKind.DOCUMENT: bool(document),
         PartitionKind.SPLIT: bool(split),
         PartitionKind.MODEL_SPLIT: bool(split and model),
         PartitionKind.MODEL_BACKEND: bool(backend and model),
+        PartitionKind.JUDGE: bool(judge),
     }
     if not given[kind]:
         needs = {
@@ -79,6 +90,7 @@ def _key(asset: str, model: str | None, split: str | None, document: str | None,
             PartitionKind.SPLIT: "--split",
             PartitionKind.MODEL_SPLIT: "--model and --split",
             PartitionKind.MODEL_BACKEND: "--model and --backend",
+            PartitionKind.JUDGE: "--judge",
         }[kind]
         raise UsageError(f"{asset} is partitioned by {kind.value.replace('_', ' and ')}.", remedy=f"Give {needs}.")
     return PartitionKey(
@@ -87,24 +99,50 @@ def _key(asset: str, model: str | None, split: str | None, document: str | None,
         split=Split(split) if split and kind in (PartitionKind.SPLIT, PartitionKind.MODEL_SPLIT) else None,
         model=model if kind in (PartitionKind.MODEL_SPLIT, PartitionKind.MODEL_BACKEND) else None,
         backend=Backend(backend) if backend and kind is PartitionKind.MODEL_BACKEND else None,
+        judge=judge if kind is PartitionKind.JUDGE else None,
     )
 
 
+def _whole(key: PartitionKey) -> str:
+    """The command about every instance of the partition."""
+    named = (
+        ("document", key.document),
+        ("model", key.model),
+        ("split", key.split and key.split.value),
+        ("backend", key.backend and key.backend.value),
+        ("judge", key.judge),
+    )
+    return " ".join(["deepchart why", key.asset, *(f"--{name} {value}" for name, value in named if value)])
+
+
 def _text(explanations: list[Explanation]) -> str:
-    lines: list[str] = []
+    """Instances of which the same is to be said once, at the place of the first."""
+    groups: dict[str, list[Explanation]] = {}
     for item in explanations:
-        lines += [f"{item.uid}: {item.reason}", *_changes(item)]
+        groups.setdefault("\n".join([item.reason, *_changes(item)]), []).append(item)
+    lines = [f"{_who(members)}: {said}" for said, members in groups.items()]
     return "\n".join(lines) or "The partition has no instances."
+
+
+def _who(members: list[Explanation]) -> str:
+    uids = [item.uid for item in members]
+    if len(uids) <= _NAMED:
+        return ", ".join(uids)
+    return f"{len(uids)} instances" if members[0].fresh else f"{len(uids)} instances ({', '.join(uids[:_NAMED])}, …)"
 
 
 def _changes(item: Explanation) -> Iterator[str]:
     for change in item.changes:
         old, new = (_short(side) for side in (change.old, change.new))
-        yield f"    {change.what} ({change.part}): {old} -> {new}"
+        part = f" ({change.part})" if change.part != change.what else ""
+        yield f"    {change.what}{part}: {old} -> {new}"
 
 
 def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    """As JSON; hashes by their first digits, a side that is not there as a dash."""
+    if value is None:
+        return "—"
+    text = _HASH.sub(r'"\1…"', json.dumps(value, ensure_ascii=False))
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
@@ -121,9 +159,14 @@ def _way(cells: dict[str, Cell], path: list[Hop], values: list[ValuePlace]) -> I
             yield f"    {hop.explanation.reason}"
             yield from _changes(hop.explanation)
     for value in values:
-        matched = "not found by the model" if value.predicted is None else f"matched with {value.predicted:.10g}"
+        matched = "not found by the model" if value.predicted is None else f"matched with {_number(value.predicted)}"
         places = "; ".join(_place(place.document_id, place.page, place.row) for place in value.places)
-        yield f"{value.reference:.10g}  {matched}  {places or 'stands nowhere in the context as it is written'}"
+        yield f"{_number(value.reference)}  {matched}  {places or 'stands nowhere in the context as it is written'}"
+
+
+def _number(value: float) -> str:
+    """Whole amounts with all of their digits, as tables have them: 59574500000, not 5.95745e+10."""
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.10g}"
 
 
 def _place(document_id: str, page: int | None, row: str) -> str:

@@ -371,8 +371,9 @@ def test_why_in_words(chain: Chain) -> None:
         ),
         (
             ["context_variants", "--split", "finance-normal", "--instance", "finance/5"],
-            "context_variants finance-normal: there is no instance finance/5.",
+            "context_variants finance-normal: there is no instance finance/5; did you mean 'finance/",
         ),
+        (["judge_verdicts"], "judge_verdicts is partitioned by judge. Give --judge."),
     ],
 )
 def test_why_of_what_is_not_there(chain: Chain, arguments: list[str], words: str) -> None:
