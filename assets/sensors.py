@@ -32,7 +32,12 @@ def partitions_in_line(
             requests.append(definition.build_delete_request(removed))
     if not requests:
         return dg.SkipReason("Partitions are in line with models.yaml, judges.yaml and the registered documents.")
-    return dg.SensorResult(dynamic_partitions_requests=requests)
+    words = [
+        f"{request.partitions_def_name}: {'+' if isinstance(request, dg.AddDynamicPartitionsRequest) else '-'} "
+        f"{', '.join(request.partition_keys)}"
+        for request in requests
+    ]
+    return dg.SensorResult(skip_reason=dg.SkipReason("; ".join(words)), dynamic_partitions_requests=requests)
 
 
 @dg.sensor(
@@ -49,4 +54,7 @@ def documents_inbox(context: dg.SensorEvaluationContext, storage: StorageResourc
     added = sorted({one.document.id for one in look.registered} - present)
     if not added:
         return dg.SkipReason(look.in_words())
-    return dg.SensorResult(dynamic_partitions_requests=[partitions.documents.build_add_request(added)])
+    return dg.SensorResult(
+        skip_reason=dg.SkipReason(look.in_words()),  # shown of the tick
+        dynamic_partitions_requests=[partitions.documents.build_add_request(added)],
+    )

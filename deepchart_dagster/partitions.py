@@ -40,7 +40,7 @@ class ModelSplit:
 
     @classmethod
     def of(cls, context: dg.AssetExecutionContext) -> ModelSplit:
-        dimensions = cast(dg.MultiPartitionKey, context.partition_key).keys_by_dimension
+        dimensions = model_splits.get_partition_key_from_str(context.partition_key).keys_by_dimension
         return cls(model=dimensions["model"], split=Split(dimensions["split"]))
 
     @property
@@ -57,7 +57,7 @@ class ModelBackend:
 
     @classmethod
     def of(cls, context: dg.AssetExecutionContext) -> ModelBackend:
-        dimensions = cast(dg.MultiPartitionKey, context.partition_key).keys_by_dimension
+        dimensions = model_backends.get_partition_key_from_str(context.partition_key).keys_by_dimension
         return cls(model=dimensions["model"], backend=Backend(dimensions["backend"]))
 
 

@@ -8,6 +8,8 @@ from resources.base import SettingsResource
 
 
 class BenchmarkResource(SettingsResource):
+    """Which of the imported benchmarks a run is about."""
+
     benchmarks: list[str] | None = Field(
         default=None, description="names of benchmarks in the storage; empty: DEEPCHART_BENCHMARKS, or all of them"
     )
