@@ -14,14 +14,14 @@ import logging
 import os
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from deepchart_dagster.artifacts.canonical import InputKey, canonical_json
 from deepchart_dagster.artifacts.results import utc_now
-from deepchart_dagster.errors import ProviderError, ProviderRefusedRequest
+from deepchart_dagster.errors import ProviderError, ProviderRefusedRequest, StorageError
 from deepchart_dagster.llm.budget import Budget, Expected, Limits
 from deepchart_dagster.llm.cache import AnswerCache, StoredAnswer, summarised_parts
 from deepchart_dagster.llm.event_loop import loop_state
@@ -233,12 +233,18 @@ class LiteLLMClient:
             dropped_parameters=call.dropped,
             parts=summarised_parts(call.request, call.key.parts),
         )
-        if not call.model.scripted:
-            await asyncio.to_thread(self._cache.put, stored)
         row = call.row(attempt=attempt, status="ok", seconds=seconds)
         price = price_usd(call.model.prices, received.usage)
         unsaid = {} if received.usage.input_tokens is not None else call.may_have_taken()
-        self._ledger.append(row.model_copy(update={**_facts(stored, price), **unsaid}))
+        row = row.model_copy(update={**_facts(stored, price), **unsaid})
+        if not call.model.scripted:
+            try:
+                await asyncio.to_thread(self._cache.put, stored)
+            except StorageError:
+                with suppress(StorageError):  # it was paid: a row may fit where the answer does not
+                    self._ledger.append(row)
+                raise
+        self._ledger.append(row)
         return stored
 
     def _note_cached(self, call: _Call, stored: StoredAnswer, seconds: float) -> None:

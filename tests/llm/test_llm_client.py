@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from deepchart_dagster.artifacts.canonical import sha256_bytes
-from deepchart_dagster.errors import MissingInputError, ProviderRefusedRequest, UpstreamError
+from deepchart_dagster.errors import MissingInputError, ProviderRefusedRequest, StorageError, UpstreamError
 from deepchart_dagster.llm.cache import AnswerCache
 from deepchart_dagster.llm.client import LiteLLMClient
 from deepchart_dagster.llm.ledger import read_ledger
@@ -357,3 +357,12 @@ def test_storage_that_cannot_be_written_is_said_and_nothing_is_paid(server, quic
     with pytest.raises(StorageError, match="file"):
         asyncio.run(LiteLLMClient(Path(blocked), retry=quick).complete(make_request()))
     assert server.requests == []
+
+
+def test_an_answer_that_cannot_be_kept_is_on_the_bill_all_the_same(server, client, make_request, tmp_path):
+    (tmp_path / "llm").mkdir()
+    (tmp_path / "llm" / "answers").write_text("a file where the folder belongs")
+    with pytest.raises(StorageError):
+        asyncio.run(client.complete(make_request()))
+    (row,) = read_ledger(tmp_path)
+    assert (row.status, row.input_tokens, row.price_usd) == ("ok", 1000, pytest.approx(0.004))
