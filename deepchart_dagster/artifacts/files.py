@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 import tempfile
 import time
 import uuid
@@ -188,10 +189,17 @@ def remove_leftovers(folder: Path, prefix: str = TEMPORARY_PREFIX) -> int:
     leftovers = [path for path in found if _is_abandoned(path, prefix)]
     for leftover in leftovers:
         if leftover.is_dir() and not leftover.is_symlink():
-            shutil.rmtree(leftover, ignore_errors=True)
+            _remove_folder(leftover)
         else:
             leftover.unlink(missing_ok=True)
     return len(leftovers)
+
+
+def _remove_folder(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:  # a program that was killed may have left thousands of folders in one another
+        subprocess.run(["rm", "-rf", "--", folder], check=False)
 
 
 def process_folder(purpose: str) -> Path:

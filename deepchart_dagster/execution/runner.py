@@ -49,6 +49,7 @@ _OUTPUT_NAMES = {1: "output.json", 2: "output.png"}
 _ENDED_BY_KEEPER = {
     "streams": f"ended: it wrote more than {_STREAM_MB} MiB to stdout or stderr",
     "disk": "ended: it wrote more files than its work folder may hold",
+    "memory": "ended: its processes took more memory together than one may",
 }
 
 

@@ -154,6 +154,74 @@ def test_disk_is_bounded(run: Run, source: str, allowed: set[RunStatus]) -> None
     assert run(source, wall_s=60.0, work_mb=64).status in allowed
 
 
+def test_processes_together_have_no_more_memory_than_one(run: Run) -> None:
+    source = """
+import os, time
+for n in range(8):
+    if os.fork() == 0:
+        held = b"x" * (90 << 20); time.sleep(60)
+time.sleep(60)"""
+    result = run(source, wall_s=40.0, memory_mb=256)
+    assert result.status is CRASH
+    assert result.wall_s < 30
+
+
+def test_no_memory_is_had_that_belongs_to_nobody(run: Run) -> None:
+    source = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+assert [libc.shmget(0, 1 << 20, 0o1600), libc.msgget(0, 0o1600)] == [-1, -1]
+try: os.memfd_create("x")
+except OSError: open(sys.argv[1], "w").write("{}")"""
+    assert run(source).status is OK
+
+
+@pytest.mark.parametrize("keep", ["open(name, 'rb')", "mmap.mmap(file.fileno(), 0)"], ids=["open", "mapped"])
+def test_files_that_lie_nowhere_are_counted(run: Run, keep: str) -> None:
+    source = f"""
+import mmap, os, time
+held = []
+for n in range(12):
+    name = f"big{{n}}"
+    with open(name, "w+b") as file:
+        file.write(bytes(10 << 20)); file.flush()
+        held.append({keep}); os.unlink(name)
+time.sleep(60)"""
+    assert run(source, wall_s=40.0, work_mb=64).status is CRASH
+
+
+def test_folders_deeper_than_a_path_are_removed(run: Run) -> None:
+    source = """
+import os, sys
+for place in (os.environ["HOME"], os.environ["TMPDIR"]):
+    os.chdir(place)
+    for n in range(30):
+        os.mkdir("d" * 200); os.chdir("d" * 200)
+        open("file", "w").close()
+os.chdir(os.environ["HOME"])
+open(sys.argv[1], "w").write("{}")"""
+    assert run(source).status in (OK, CRASH)
+
+
+def test_the_first_process_bears_all_signals_and_takes_care_of_orphans(run: Run) -> None:
+    source = """
+import os, resource, sys
+if os.getpid() < 100:  # in a process namespace
+    for number in range(1, 65):
+        try: os.kill(1, number)
+        except OSError: pass
+    for kind in range(16):
+        try: resource.prlimit(1, kind, (1, 1))
+        except (OSError, ValueError): pass
+for n in range(40):
+    if (child := os.fork()) == 0:
+        os.fork()
+        os._exit(0)
+    os.waitpid(child, 0)
+open(sys.argv[1], "w").write("{}")"""
+    assert run(source, processes=20).status is OK
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_gigabyte_of_text_is_a_crash(run: Run, stream: str) -> None:

@@ -167,13 +167,14 @@ class ServerWalls:
 class _Held:
     """A program of a fork server, below its guard."""
 
-    program_end = None  # the guard sees it
+    program_end: int | None = None  # the guard sees it, and reports all
+    all_end: int | None = None
     used = guard.Used()
 
     def __init__(self, guard_pid: int) -> None:
         self._guard = guard_pid
 
-    def program_ended(self, *, reported: bool) -> None:
+    def program_ended(self) -> None:
         """The guard has seen it."""
 
     def processes(self) -> set[int]:
@@ -185,8 +186,10 @@ class _Held:
     def kill(self) -> None:
         os.kill(self._guard, signal.SIGKILL)
 
-    def await_end(self) -> None:
+    def left(self, *, wanted: bool) -> guard.Left | None:
+        """The guard has reported it."""
         os.waitpid(self._guard, 0)
+        return None
 
 
 def _end_all(_number: int, _frame: FrameType | None) -> None:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .request import SETUP_FAILED, Request, pack
 
@@ -26,9 +26,13 @@ MAX_FILES = 4096
 _STACK_BYTES = 8 << 20
 _CHUNK = 1 << 20
 KIB_PER_MIB = 1024
+_BLOCK_BYTES = 512
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _PROCESSORS = os.cpu_count() or 1
 _REAP_PAUSE_S = 0.002
 FIRST_OWN_DESCRIPTOR, LAST_DESCRIPTOR = 3, 4096
+MOST_WORDS = 3000  # bytes, of why walls could not be raised
+FOLDERS = 2  # that files are collected from
 
 
 class Streams(NamedTuple):
@@ -135,7 +139,7 @@ def become_forked_program(
 
 
 def _words(error: BaseException) -> bytes:
-    return f"{type(error).__name__}: {error}".encode()[:3000]
+    return f"{type(error).__name__}: {error}".encode()[:MOST_WORDS]
 
 
 def _await_start(pid: int, reason_end: int, reason: int) -> None:
@@ -284,6 +288,14 @@ class Used(NamedTuple):
     max_rss_mb: float = 0.0
 
 
+def has_children(pid: int) -> bool:
+    """True where the kernel does not say."""
+    try:
+        return bool(Path(f"/proc/{pid}/task/{pid}/children").read_bytes())
+    except OSError:
+        return True
+
+
 def used_by(pids: set[int]) -> Used:
     """What these processes have used up to now. The kernel tells a parent only of children that it reaped, and whoever
     is killed with its whole namespace is reaped by nobody."""
@@ -345,21 +357,36 @@ def _read_all(file: int, limit: int) -> bytes:
     return bytes(data)
 
 
-def report_files(request: Request, streams: Streams, wait_status: int, work: int, drawn: int) -> None:
+class Left(NamedTuple):
+    """What a program left: a header with its files' states and sizes, and their bytes (request.Report)."""
+
+    header: dict[str, Any]
+    payload: bytes
+
+
+def files_left(request: Request, wait_status: int, work: int, drawn: int) -> Left:
+    """``work`` and ``drawn`` are the opened folders."""
     for folder in (work, drawn):
         _try(partial(os.fchmod, folder, 0o700))  # where the program has closed it to itself
     output = collect(work, request.output_name, request.output_bytes)
     hook = collect(drawn, DRAWN_NAME, request.drawn_bytes)
-    own, below = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     header = {
         "wait_status": wait_status,
-        "cpu_s": own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime,
-        "max_rss_mb": below.ru_maxrss / KIB_PER_MIB,
         "output_state": output.state,
         "output_size": len(output.data),
         "drawn_size": len(hook.data),
     }
-    write_all(streams.result, pack(header, output.data + hook.data))
+    return Left(header, output.data + hook.data)
+
+
+def report_files(request: Request, streams: Streams, wait_status: int, work: int, drawn: int) -> None:
+    left = files_left(request, wait_status, work, drawn)
+    own, below = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = {
+        "cpu_s": own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime,
+        "max_rss_mb": below.ru_maxrss / KIB_PER_MIB,
+    }
+    write_all(streams.result, pack({**left.header, **used}, left.payload))
 
 
 def report_setup_error(streams: Streams, error: str) -> None:
@@ -375,35 +402,107 @@ def write_all(file: int, data: bytes) -> None:
 def is_larger(folder: Path, limit: int) -> bool:
     """Whether what lies in ``folder`` takes more than ``limit`` bytes, or is more than MAX_FILES entries."""
     used = entries = 0
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            entries += 1
-            try:
-                used += os.lstat(os.path.join(parent, name)).st_blocks * 512  # noqa: PTH118 - called ten times a second
-            except OSError:  # gone meanwhile
-                continue
-            if used > limit or entries > MAX_FILES:
+    waiting = [os.fspath(folder)]
+    while waiting:
+        try:
+            for entry in os.scandir(waiting.pop()):
+                entries += 1
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                used += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+                if used > limit or entries > MAX_FILES:
+                    return True
+        except OSError as error:  # gone meanwhile
+            if error.errno == errno.ENAMETOOLONG:  # what lies so deep cannot be counted
                 return True
     return False
 
 
+def unlinked_bytes(pids: set[int], folder: Path) -> int:
+    """What files take on disk that these processes have open or mapped and that have been removed from ``folder``."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        try:
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                status = entry.stat()
+                if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                    sizes[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK_BYTES
+            for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+                if line.endswith(" (deleted)") and f" {folder}/" in line:
+                    place, _, _, device, node, *_ = line.split()
+                    first, last = (int(end, 16) for end in place.split("-"))
+                    major, minor = (int(number, 16) for number in device.split(":"))
+                    sizes.setdefault((os.makedev(major, minor), int(node)), last - first)
+        except OSError:  # it has ended, or is one of ours (programs cannot hide: seccomp)
+            continue
+    return sum(sizes.values())
+
+
+def memory_of(pids: set[int], limit: int) -> int:
+    """Bytes that these processes have together. What they share is divided among them where the sum is above ``limit``
+    without that: the kernel takes longer to tell."""
+    total = sum(_resident_bytes(pid) for pid in pids)
+    return total if total <= limit else sum(_own_bytes(pid) for pid in pids)
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+    except OSError:
+        return 0
+
+
+def _own_bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it has ended, or hides itself
+        return _resident_bytes(pid)
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+
+
 def remove_tree(folder: Path) -> None:
-    """Also where a program has closed its folders to itself. What resists is left to whoever clears the parent."""
-    for parent, folders, _ in os.walk(folder):
-        for name in folders:
-            if not (path := Path(parent, name)).is_symlink():
-                path.chmod(0o700)
-    for parent, folders, files in os.walk(folder, topdown=False):
-        for name in files:
-            _try(Path(parent, name).unlink)
-        for name in folders:
-            path = Path(parent, name)
-            _try(path.unlink if path.is_symlink() else path.rmdir)
+    """Also where a program has closed its folders to itself, or put more into one another than a path can name: each
+    is lifted to the top and emptied there. What resists is left to whoever clears the parent."""
+    _try(partial(folder.chmod, 0o700))
+    try:
+        top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        removed = 1
+        while removed:
+            removed = sum(_remove_one(name, top) for name in os.listdir(top))  # noqa: PTH208
+    finally:
+        os.close(top)
     _try(folder.rmdir)
 
 
-def _try(remove: Callable[[], None]) -> None:
+def _remove_one(name: str, top: int) -> bool:
+    """A file, or a folder whose own folders come to stand beside it. False where it stays as it is."""
+    try:
+        if not stat.S_ISDIR(os.lstat(name, dir_fd=top).st_mode):
+            os.unlink(name, dir_fd=top)
+            return True
+        os.chmod(name, 0o700, dir_fd=top)
+        inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+        try:
+            for entry in os.listdir(inner):  # noqa: PTH208
+                if not stat.S_ISDIR(os.lstat(entry, dir_fd=inner).st_mode):
+                    os.unlink(entry, dir_fd=inner)
+                elif not _try(partial(os.rmdir, entry, dir_fd=inner)):
+                    os.chmod(entry, 0o700, dir_fd=inner)
+                    os.rename(entry, f"lifted-{os.urandom(8).hex()}", src_dir_fd=inner, dst_dir_fd=top)
+        finally:
+            os.close(inner)
+        os.rmdir(name, dir_fd=top)
+    except OSError:
+        return False
+    return True
+
+
+def _try(remove: Callable[[], None]) -> bool:
     try:
         remove()
     except OSError:
-        return
+        return False
+    return True

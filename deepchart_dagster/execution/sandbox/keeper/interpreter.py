@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from . import pages
+from . import arenas, pages
 from .warmup import warm_up
 
 # An exit code is known to the interpreter alone: where the text of a program leaves a way to one open, the
@@ -26,6 +26,8 @@ _MAY_CHOOSE_ITS_EXIT_CODE = re.compile(
     rb"|\b(click|fire|exec|eval|globals|vars|locals|code|pdb)\b|(?<!\bre\.)\bcompile\b"
 )
 _FIRST_OWN_DESCRIPTOR = 3
+_LARGE_LIBRARIES = frozenset({"matplotlib", "pandas", "scipy", "seaborn"})
+_ARENAS_OF_LARGE_LIBRARIES = 28  # pandas takes 26
 _FILES = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
@@ -48,6 +50,8 @@ class Interpreter:
             self._kept.append(sys.modules.pop(name))
 
     def import_libraries(self, names: tuple[str, ...]) -> None:
+        is_large = any(name.partition(".")[0] in _LARGE_LIBRARIES for name in names)
+        held = arenas.hold(_ARENAS_OF_LARGE_LIBRARIES) if is_large else []
         for name in names:
             try:
                 __import__(name)
@@ -55,6 +59,7 @@ class Interpreter:
                 continue  # the program meets the same error at the same place
         warm_up()
         self._modules = {name: module for name, module in sys.modules.items() if name != "__main__"}
+        held.clear()
         gc.collect()
         gc.freeze()
 

@@ -54,8 +54,9 @@ class _Keeper:
 
     def keep(self, source: bytes) -> Report:
         out, err, result = os.pipe(), os.pipe(), os.pipe()
-        self._deadline = time.monotonic() + self._request.wall_s
         start = time.monotonic()
+        self._deadline = start + self._request.wall_s
+        self._next_look = start + _TICK_S
         self._guard = self._start_guard(source, Streams(out[1], err[1], result[1]))
         for pipe in (out, err, result):
             os.close(pipe[1])
@@ -128,7 +129,18 @@ class _Keeper:
             self._end("timeout")
         elif max(self._out.total, self._err.total) > self._request.stream_bytes:
             self._end("streams")
-        elif self._request.tier != "namespaces" and guard.is_larger(self._base, self._request.work_bytes):
+        elif now > self._next_look:
+            self._next_look = now + _TICK_S
+            self._look()
+
+    def _look(self) -> None:
+        processes, request = guard.descendants(self._guard), self._request
+        if guard.memory_of(processes, request.memory_bytes) > request.memory_bytes:
+            self._end("memory")
+        elif request.tier in ("landlock", "trusted") and (
+            guard.is_larger(self._base, request.work_bytes)
+            or guard.unlinked_bytes(processes, self._base) > request.work_bytes
+        ):
             self._end("disk")
 
     def _end(self, reason: str) -> None:

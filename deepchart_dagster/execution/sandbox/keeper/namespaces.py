@@ -10,20 +10,17 @@ user has one id to map, the program's.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import resource
 import signal
-import socket
-import struct
 import sys
 from pathlib import Path
 from typing import NoReturn
 
 from . import guard, linux, seccomp
 from .guard import Place, SetupError, Streams
-from .nursery import Guard, Nursery
+from .nursery import Nursery, Standing
 from .request import Request, Room
 
 _NAMESPACES = (
@@ -50,8 +47,12 @@ _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _ETC_FILES = ("ld.so.cache", "localtime", "mime.types")
 _ETC_FOLDERS = ("fonts", "alternatives")
-_SERVED_NAMESPACES = ("mnt", "net", "ipc", "uts")  # beside that of processes
-_STATUS = struct.Struct("=i")
+_SERVED_NAMESPACES = {  # beside that of processes
+    "mnt": linux.CLONE_NEWNS,
+    "net": linux.CLONE_NEWNET,
+    "ipc": linux.CLONE_NEWIPC,
+    "uts": linux.CLONE_NEWUTS,
+}
 
 
 def hold(request: Request, source: bytes, streams: Streams, _base: Path) -> None:
@@ -93,72 +94,55 @@ def enter_server(room: Room) -> None:
 class ServerWalls:
     """Around each program of a fork server: namespaces of its own, below those of the server.
 
-    A guard is their first process: when it ends, the kernel ends all others there. It raises the walls, sends the
-    server what leads into them, waits to hear how the program ended, and reports. The program is a fork of the server
-    and its child: an interpreter with its libraries is forked once for each program, not twice.
+    A small process raises them (nursery.py). Their first process only waits: when it is ended, the kernel ends all
+    others there. The program is a fork of the server and its child: an interpreter with its libraries is forked once
+    for each program, not twice.
     """
+
+    namespaces = _SERVED_NAMESPACES
 
     def __init__(self, room: Room) -> None:
         self.place = _PLACE
         self._room = room
-        scratch = [f"{folder}/" for folder, _ in _scratch_folders(room)]
+        scratch = [f"{folder}/" for folder, _ in _scratch_folders(room.work_bytes)]
         # A virtual environment below /tmp, say: the program's own /tmp would hide it.
         self._hidden = [place for place in _shown(room) if f"{place}/".startswith(tuple(scratch))]
         self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._filter = seccomp.system_call_filter(landlock_tier=False)
-        self._nursery = Nursery(self._guard)
+        self._nursery = Nursery(self)
 
     def begin(self, request: Request, source: bytes, streams: Streams) -> _Held | None:
-        """None in the process of the program."""
-        guard_ = self._nursery.make(request, source, streams)
-        _, namespaces, _, _ = socket.recv_fds(guard_.control, 1, 1 + len(_SERVED_NAMESPACES))
-        if not namespaces:  # it reports why
-            return _Held(guard_, None)
-        processes, *others = namespaces
-        linux.enter(processes, linux.CLONE_NEWPID)
+        """None in the process of the program. Raises SetupError."""
+        standing = self._nursery.make_place(request.work_bytes, source)
+        linux.enter(standing.processes, linux.CLONE_NEWPID)
         program = os.fork()
         if program == 0:
-            self._become_program(request, streams, others)
+            self._become_program(request, streams, standing)
             return None
         linux.enter(self._own_processes, linux.CLONE_NEWPID)
-        for descriptor in (processes, *others):
-            os.close(descriptor)
-        return _Held(guard_, program)
+        standing.close_ways_in()
+        return _Held(request, standing, program)
 
     def clear(self) -> None:
         """The folders went with the namespace."""
 
-    def _guard(self, request: Request, source: bytes, streams: Streams, server: socket.socket) -> None:
-        self._raise_walls(request)
-        fonts = self._room.font_list
-        guard.furnish(_PLACE, source, font_list_inside(fonts) if fonts else None)
-        work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (_PLACE.work, _PLACE.drawn))
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program may send it to this process
-        namespaces = [os.open(f"/proc/self/ns/{name}", os.O_RDONLY) for name in ("pid", *_SERVED_NAMESPACES)]
-        socket.send_fds(server, [b"."], namespaces)
-        for descriptor in namespaces:
-            os.close(descriptor)
-        signal.signal(signal.SIGCHLD, lambda *_: guard.reap_ended())  # orphans of the program
-        if status := server.recv(_STATUS.size):
-            _end_all_others()
-            (wait_status,) = _STATUS.unpack(status)
-            guard.report_files(request, streams, wait_status, work, drawn)
-
-    def _raise_walls(self, request: Request) -> None:
-        """Fresh folders over those of the server."""
-        linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS)
+    def raise_inside(self, work_bytes: int, source: bytes) -> tuple[int, ...]:
+        """In the nursery: fresh folders over those of the server. Returns where the output and what is drawn come."""
         hidden = [(place, os.open(place, os.O_PATH)) for place in self._hidden]
-        for folder, size in _scratch_folders(request):
+        for folder, size in _scratch_folders(work_bytes):
             _mount_scratch(folder, size)
         for place, descriptor in hidden:
             _bind_read_only(f"/proc/self/fd/{descriptor}", place)
             os.close(descriptor)
-        linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+        fonts = self._room.font_list
+        guard.furnish(_PLACE, source, font_list_inside(fonts) if fonts else None)
+        return _open_folders()
 
-    def _become_program(self, request: Request, streams: Streams, namespaces: list[int]) -> None:
+    def _become_program(self, request: Request, streams: Streams, standing: Standing) -> None:
         try:
-            for descriptor in namespaces:
+            for descriptor in standing.namespaces:
                 linux.enter(descriptor)
+            _mount_proc("/proc")
             guard.become_forked_program(request, _PLACE, streams, lambda: self._confine(request), streams.result)
         except BaseException as error:  # noqa: BLE001 - a copy of the server must not run on as a second one
             guard.report_setup_error(streams, f"{type(error).__name__}: {error}")
@@ -176,38 +160,48 @@ class ServerWalls:
 
 
 class _Held:
-    """A program of a fork server, and its guard."""
+    """A program of a fork server, where it stands."""
 
-    def __init__(self, guard_: Guard, program: int | None) -> None:
-        self._guard = guard_
+    def __init__(self, request: Request, standing: Standing, program: int) -> None:
+        self._request = request
+        self._standing = standing
         self._program = program
-        self.program_end = os.pidfd_open(program) if program else None
+        self._wait_status: int | None = None
+        self.program_end: int | None = os.pidfd_open(program)
+        self.all_end: int | None = standing.first_end
         self.used = guard.Used()
 
     def processes(self) -> set[int]:
-        roots = {self._guard.pid, self._program or self._guard.pid}
-        return roots.union(*(guard.descendants(root) for root in roots))
+        return {self._program, *guard.descendants(self._program), *guard.descendants(self._standing.first)}
 
-    def program_ended(self, *, reported: bool) -> None:
-        """``reported``: before it began; there is nothing else to tell."""
-        assert self._program is not None
+    def program_ended(self) -> None:
+        """What it left behind has come to the first process, and ends with it."""
         sys.modules["resource"] = resource  # it looks for it there, and would leave it there for all programs
-        _, status, used = os.wait4(self._program, 0)
+        _, self._wait_status, used = os.wait4(self._program, 0)
         del sys.modules["resource"]
-        self.used = guard.Used(used.ru_utime + used.ru_stime, used.ru_maxrss / guard.KIB_PER_MIB)
-        if reported:
-            self.end()
-        else:
-            with contextlib.suppress(BrokenPipeError):  # it is ended already
-                self._guard.control.sendall(_STATUS.pack(status))
+        left = guard.Used()
+        if guard.has_children(self._standing.first):
+            left = guard.used_by(guard.descendants(self._standing.first))
+        self.used = guard.Used(
+            used.ru_utime + used.ru_stime + left.cpu_s, max(used.ru_maxrss / guard.KIB_PER_MIB, left.max_rss_mb)
+        )
+        self.end()
 
     def end(self) -> None:
-        self._guard.kill()
+        self._standing.end()
 
     kill = end
 
-    def await_end(self) -> None:
-        self._guard.await_end()
+    def left(self, *, wanted: bool) -> guard.Left | None:
+        self._standing.await_end()
+        work, drawn = self._standing.folders
+        try:
+            if not wanted or self._wait_status is None:
+                return None
+            return guard.files_left(self._request, self._wait_status, work, drawn)
+        finally:
+            os.close(work)
+            os.close(drawn)
 
 
 def _map_own_id() -> None:
@@ -270,7 +264,7 @@ def _run_as_first_process(request: Request, source: bytes, streams: Streams) -> 
         linux.hide_memory()
         _enter_root(request.scratch)
         guard.furnish(_PLACE, source, request.font_list and font_list_inside(request.font_list))
-        work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (_PLACE.work, _PLACE.drawn))
+        work, drawn = _open_folders()
         program = guard.start_program(request, _PLACE, streams, lambda: _confine(request))
         status = guard.await_program(program)
         _end_all_others()
@@ -304,20 +298,20 @@ def _confine(request: Request) -> None:
     seccomp.refuse_system_calls(landlock_tier=False)
 
 
-def _scratch_folders(request: Request | Room) -> tuple[tuple[str, int], ...]:
+def _scratch_folders(work_bytes: int) -> tuple[tuple[str, int], ...]:
     return (
-        (_PLACE.work, request.work_bytes),
-        (_PLACE.temporary, request.work_bytes),
+        (_PLACE.work, work_bytes),
+        (_PLACE.temporary, work_bytes),
         (_PLACE.config, _SMALL_BYTES),
         (_PLACE.drawn, _SMALL_BYTES),
-        ("/dev/shm", request.work_bytes),  # noqa: S108
+        ("/dev/shm", work_bytes),  # noqa: S108
     )
 
 
 def _build_root(request: Request | Room) -> None:
     root = request.scratch
     linux.mount("root", root, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4m,mode=755")
-    for folder, size in _scratch_folders(request):
+    for folder, size in _scratch_folders(request.work_bytes):
         Path(root + folder).mkdir(parents=True)
         _mount_scratch(root + folder, size)
         os.chown(root + folder, SANDBOX_ID, SANDBOX_ID)
@@ -333,6 +327,16 @@ def _build_root(request: Request | Room) -> None:
     _furnish_dev(Path(root, "dev"))
     Path(root, "proc").mkdir()
     Path(root, "old").mkdir()
+
+
+def _open_folders() -> tuple[int, ...]:
+    """Where the program leaves its output, and where what it draws is noted."""
+    return tuple(os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (_PLACE.work, _PLACE.drawn))
+
+
+def _mount_proc(target: str) -> None:
+    """Of the process namespace that this process is in."""
+    linux.mount("proc", target, "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
 
 
 def _mount_scratch(path: str, size: int) -> None:
@@ -386,7 +390,7 @@ def _furnish_dev(dev: Path) -> None:
 
 
 def _enter_root(root: str) -> None:
-    linux.mount("proc", root + "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    _mount_proc(root + "/proc")
     linux.pivot_root(root, root + "/old")
     os.chdir("/")
     linux.unmount("/old")

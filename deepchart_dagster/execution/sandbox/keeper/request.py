@@ -68,7 +68,7 @@ class Room(NamedTuple):
 class Report(NamedTuple):
     """How a program ended.
 
-    ended           "exit", or what the keeper ended it for: "timeout", "streams", "disk", "cancelled";
+    ended           "exit", or what the keeper ended it for: "timeout", "streams", "disk", "memory", "cancelled";
                     "setup_failed": the walls could not be raised and the program did not start
     wait_status     as os.waitpid gives it; None where the program was ended by the keeper
     output_state    "ok", "missing", or why the file is not taken

@@ -68,6 +68,9 @@ _ALWAYS_REFUSED = {
     "sethostname": _Numbers(170, 161),
     "setdomainname": _Numbers(171, 162),
     "personality": _Numbers(135, 92),
+    # Memory that belongs to no process and no file system, so that no limit holds for it.
+    "memfd_create": _Numbers(319, 279),
+    "memfd_secret": _Numbers(447, 447),
 }
 
 _CONNECTIONS = {
@@ -117,6 +120,8 @@ _SOCKET = _Numbers(41, 198)
 _SOCKETPAIR = _Numbers(53, 199)
 _CLONE = _Numbers(56, 220)
 _CLONE3 = _Numbers(435, 435)
+_PRCTL = _Numbers(157, 167)
+_SET_DUMPABLE = 4
 _LOCAL_FAMILIES = (1, 2, 10)  # unix, inet, inet6: all private to the network namespace
 _NAMESPACE_FLAGS = 0x7E020000
 
@@ -170,16 +175,17 @@ def _instructions(landlock_tier: bool, signals_stay_inside: bool) -> list[_Instr
     ]
     if machine == "x86_64":
         filter_ += [_Instruction(_JUMP_AT_LEAST, 0, 1, _X32_BIT), _Instruction(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
-    refused = dict(_ALWAYS_REFUSED)
+    refused = _ALWAYS_REFUSED | _MESSAGE_QUEUES
     if landlock_tier:
-        refused |= _CONNECTIONS | _MESSAGE_QUEUES
+        refused |= _CONNECTIONS
         filter_ += _answer(_FILE_METADATA, 0, machine)
     if not signals_stay_inside:
         refused |= _SIGNALS
     filter_ += _answer(refused, errno.EPERM, machine)
     filter_ += _answer({"clone3": _CLONE3}, errno.ENOSYS, machine)  # its flags are out of sight: libc falls back
     sockets = _no_datagram_pairs(machine) if landlock_tier else _local_sockets(machine)
-    return [*filter_, *_no_new_namespaces(machine), *sockets, _Instruction(_RETURN, 0, 0, _ALLOW)]
+    hiding = _no_hiding(machine) if landlock_tier else []
+    return [*filter_, *_no_new_namespaces(machine), *hiding, *sockets, _Instruction(_RETURN, 0, 0, _ALLOW)]
 
 
 def _answer(calls: dict[str, _Numbers], error: int, machine: str) -> list[_Instruction]:
@@ -199,6 +205,19 @@ def _no_new_namespaces(machine: str) -> list[_Instruction]:
         _Instruction(_JUMP_EQUAL, 0, 4, getattr(_CLONE, machine)),
         _Instruction(_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT),
         _Instruction(_JUMP_SET, 0, 1, _NAMESPACE_FLAGS),
+        _Instruction(_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        _Instruction(_RETURN, 0, 0, _ALLOW),
+    ]
+
+
+def _no_hiding(machine: str) -> list[_Instruction]:
+    """Who is not dumpable keeps its open files to itself, and what it has on disk (guard.unlinked_bytes)."""
+    return [
+        _Instruction(_JUMP_EQUAL, 0, 6, getattr(_PRCTL, machine)),
+        _Instruction(_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT),
+        _Instruction(_JUMP_EQUAL, 0, 3, _SET_DUMPABLE),
+        _Instruction(_LOAD, 0, 0, _OFFSET_SECOND_ARGUMENT),
+        _Instruction(_JUMP_EQUAL, 0, 1, 0),
         _Instruction(_RETURN, 0, 0, _ERRNO | errno.EPERM),
         _Instruction(_RETURN, 0, 0, _ALLOW),
     ]

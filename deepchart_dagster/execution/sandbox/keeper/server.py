@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from . import folders, guard, linux, namespaces, pages
 from .guard import Streams
 from .interpreter import Interpreter
-from .request import Report, Request, Room, pack, pack_report, read_request, unpack, unpack_room
+from .request import SETUP_FAILED, Report, Request, Room, pack, pack_report, read_request, unpack, unpack_room
 from .streams import ExactReader, Stream
 from .warmup import REHEARSAL
 
@@ -97,18 +97,22 @@ class _Held(Protocol):
     """A program's processes, as its walls hold them.
 
     program_end   a descriptor that can be read when the program has ended; None where the server need not know
-    used          what of it the guard does not see; ``await_end`` returns when all processes are gone
+    all_end       one that can be read when all it started have ended too; None: then the pipe of results ends
+    used          what of it no report says
+    left          returns when all processes are gone; None where it is not wanted, or the pipe of results said it
     """
 
     @property
     def program_end(self) -> int | None: ...
     @property
+    def all_end(self) -> int | None: ...
+    @property
     def used(self) -> guard.Used: ...
-    def program_ended(self, *, reported: bool) -> None: ...
+    def program_ended(self) -> None: ...
     def processes(self) -> set[int]: ...
     def end(self) -> None: ...
     def kill(self) -> None: ...
-    def await_end(self) -> None: ...
+    def left(self, *, wanted: bool) -> guard.Left | None: ...
 
 
 class _Running:
@@ -119,29 +123,40 @@ class _Running:
         self.channel = channel
         self.held = held
         self.program_end = held.program_end
+        self.all_end = held.all_end
         self.result_end = ends.result
         self.streams = {ends.out: Stream(ends.out), ends.err: Stream(ends.err)}
         self.start = time.monotonic()
         self.deadline = self.start + request.wall_s
         self.kill_at = float("inf")
+        self.next_look = self.start + _TICK_S
         self.ended = "exit"
         self.result = bytearray()
         self.used = guard.Used()
 
     def descriptors(self) -> list[int]:
-        ends = [*self.streams, self.result_end]
-        return ends if self.program_end is None else [*ends, self.program_end]
+        ends = [*self.streams, self.result_end, self.program_end, self.all_end]
+        return [descriptor for descriptor in ends if descriptor is not None]
 
-    def report(self, wall_s: float) -> Report:
+    def report(self, wall_s: float, left: guard.Left | None) -> Report:
         out, err = self.streams.values()
         seen: dict[str, Any] = {"wall_s": wall_s, "stdout_tail": out.text(), "stderr_tail": err.text()}
-        if self.ended != "exit" or not self.result:
+        if self.result:
+            left = guard.Left(*unpack(bytes(self.result)))
+        if self.ended != "exit" or left is None:
             ended = self.ended if self.ended != "exit" else "lost"
             return Report(ended=ended, cpu_s=self.used.cpu_s, max_rss_mb=self.used.max_rss_mb, **seen)
-        header, payload = unpack(bytes(self.result))
-        report = Report(**{"ended": "exit", **header, **seen, "payload": payload})
+        report = Report(**{"ended": "exit", **left.header, **seen, "payload": left.payload})
         used = self.held.used
         return report._replace(cpu_s=report.cpu_s + used.cpu_s, max_rss_mb=max(report.max_rss_mb, used.max_rss_mb))
+
+
+def _rest_of(pipe: int) -> bytes:
+    """Of a pipe that nobody writes to any more."""
+    rest = bytearray()
+    while chunk := os.read(pipe, _READ_BYTES):
+        rest += chunk
+    return bytes(rest)
 
 
 class _Server:
@@ -210,7 +225,13 @@ class _Server:
         out, err, result = os.pipe(), os.pipe(), os.pipe()
         inner, outer = Streams(out[1], err[1], result[1]), Streams(out[0], err[0], result[0])
         self._interpreter.prepare()
-        held = self.walls.begin(request, source, inner)
+        try:
+            held = self.walls.begin(request, source, inner)
+        except guard.SetupError as error:
+            for descriptor in (*inner, *outer):
+                os.close(descriptor)
+            self._answer(channel, Report(ended=SETUP_FAILED, error=str(error)))
+            return False
         if held is None:
             self._interpreter.begin(request.output_name, source, is_rehearsal=channel == _REHEARSAL_CHANNEL)
             return True
@@ -228,39 +249,46 @@ class _Server:
 
     def _read(self, running: _Running, descriptor: int) -> None:
         if descriptor == running.program_end:
-            self._tell_end(running)
+            self._reap(running)
+        elif descriptor == running.all_end:
+            self._finish(running)
         elif descriptor != running.result_end:
             if not running.streams[descriptor].read():
                 self._poll.unregister(descriptor)
         elif chunk := os.read(descriptor, _READ_BYTES):
             running.result += chunk
-        else:
+        elif running.all_end is None:
             self._finish(running)
+        else:
+            self._poll.unregister(descriptor)  # the program's process holds it until its walls stand
 
-    def _tell_end(self, running: _Running) -> None:
+    def _reap(self, running: _Running) -> None:
         assert running.program_end is not None
         self._forget(running.program_end)
         running.program_end = None
-        reported = running.result or select.select([running.result_end], [], [], 0)[0]
-        running.held.program_ended(reported=bool(reported))
+        running.held.program_ended()
 
     def _finish(self, running: _Running) -> None:
-        """The guard has closed its end of the result: all below it has ended, or is being ended."""
+        """The program has ended and all it started, or is being ended."""
         if running.program_end is not None:
-            self._tell_end(running)
-        running.held.await_end()
+            self._reap(running)
+        left = running.held.left(wanted=running.ended == "exit")
         wall_s = time.monotonic() - running.start
         for stream in running.streams.values():
             stream.drain(running.request.stream_bytes)
+        if running.all_end is not None:
+            running.result += _rest_of(running.result_end)
         for descriptor in running.descriptors():
             self._forget(descriptor)
         self.walls.clear()
-        report = running.report(wall_s)
-        if running.channel == _REHEARSAL_CHANNEL:
+        self._answer(running.channel, running.report(wall_s, left))
+
+    def _answer(self, channel: int, report: Report) -> None:
+        if channel == _REHEARSAL_CHANNEL:
             pages.copy_after_fork(pages.Pages(report.output))
             return
         try:
-            guard.write_all(running.channel, pack_report(report))
+            guard.write_all(channel, pack_report(report))
         except BrokenPipeError:
             self._end_server()
 
@@ -280,7 +308,18 @@ class _Server:
             self._end(running, "timeout")
         elif max(stream.total for stream in running.streams.values()) > running.request.stream_bytes:
             self._end(running, "streams")
-        elif self._room.tier != "namespaces" and guard.is_larger(Path(self._room.scratch), running.request.work_bytes):
+        elif now > running.next_look:
+            running.next_look = now + _TICK_S
+            self._look_at(running)
+
+    def _look_at(self, running: _Running) -> None:
+        processes, request = running.held.processes(), running.request
+        if guard.memory_of(processes, request.memory_bytes) > request.memory_bytes:
+            self._end(running, "memory")
+        elif self._room.tier != "namespaces" and (
+            guard.is_larger(base := Path(self._room.scratch), request.work_bytes)
+            or guard.unlinked_bytes(processes, base) > request.work_bytes
+        ):
             self._end(running, "disk")
 
     def _end(self, running: _Running, reason: str) -> None:
