@@ -1,8 +1,10 @@
 """One question and one chart a call (paper, section 4 and appendix B.2).
 
 The judge is asked at temperature 0 and has to answer exactly ``Yes`` or ``No``. White space around the word
-is no part of the answer; anything else (``yes``, ``Yes.``, an explanation, nothing) is *unclear*, which counts
-0 and stays in the denominator. A call that brought no answer raises: it is an error, never an unclear answer.
+is no part of the answer; anything else that it says (``yes``, ``Yes.``, an explanation) is *unclear*, which
+counts 0 and stays in the denominator. A call that brought no answer raises: it is an error, never an unclear
+answer. So does one that its provider ended before the judge had said Yes or No (its tokens were used up, a
+filter stepped in) or that came back empty, after it has been asked again: that says nothing of the chart.
 
 Answers are kept by the client under the hash of the picture's bytes, the question, the model with its
 parameters, and the prompt: the same question about the same chart is paid for once.
@@ -18,19 +20,21 @@ from typing import Literal, TypeVar
 
 from pydantic import JsonValue
 
-from deepchart_dagster.errors import UpstreamError
+from deepchart_dagster.errors import BadProviderAnswer, UpstreamError
 from deepchart_dagster.generation.prompts import PromptSet
-from deepchart_dagster.llm.model import ChatModel, ChatRequest, ImagePart, Message
+from deepchart_dagster.llm.model import ChatAnswer, ChatModel, ChatRequest, ImagePart, Message
 from deepchart_dagster.llm.registry import ModelSpec
 
 JUDGE_PROMPT = "judge"
 JUDGE_PARAMETERS: dict[str, JsonValue] = {"temperature": 0}
 # Bumped when the reading of an answer changes; part of every key that verdicts went into.
-VERDICT_VERSION = 1
+VERDICT_VERSION = 2
 
 Answer = Literal["yes", "no", "unclear"]
 _ANSWERS: dict[str, Answer] = {"Yes": "yes", "No": "no"}
 _KEPT_CHARACTERS = 500
+# How often a question is asked whose answer was cut off, filtered or empty.
+_TRIES = 3
 _Result = TypeVar("_Result")
 
 
@@ -85,9 +89,22 @@ def judge_request(judge: ModelSpec, prompts: PromptSet, chart: bytes, question: 
 async def judge_question(
     client: ChatModel, judge: ModelSpec, prompts: PromptSet, chart: bytes, question: str
 ) -> Verdict:
-    """Raises ProviderError where the call brought no answer."""
-    answer = await client.complete(judge_request(judge, prompts, chart, question))
-    return Verdict(answer=read_answer(answer.text), said=answer.text[:_KEPT_CHARACTERS], answer_key=answer.key)
+    """Raises ProviderError where the call brought no answer, BadProviderAnswer where it ended before one."""
+    request = judge_request(judge, prompts, chart, question)
+    for repeat in range(_TRIES):
+        answer = await client.complete(replace(request, repeat=repeat))
+        read = read_answer(answer.text)
+        if read != "unclear" or not _ended_early(answer):
+            return Verdict(answer=read, said=answer.text[:_KEPT_CHARACTERS], answer_key=answer.key)
+    raise BadProviderAnswer(
+        f"{judge.slug} was asked {_TRIES} times and ended before it said Yes or No "
+        f"(finish reason {answer.finish_reason}, {len(answer.text)} characters): {question!r}.",
+        remedy="judges.yaml: more max_tokens for a judge that thinks, or another judge; these answers are kept.",
+    )
+
+
+def _ended_early(answer: ChatAnswer) -> bool:
+    return answer.finish_reason in ("length", "refusal") or not answer.text.strip()
 
 
 async def judge_questions(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from deepchart_dagster.errors import ProviderError
+from deepchart_dagster.errors import BadProviderAnswer, ProviderError
 from deepchart_dagster.generation.prompts import PromptSet
 from deepchart_dagster.llm.client import LiteLLMClient
 from deepchart_dagster.llm.registry import ModelSpec
@@ -46,17 +46,32 @@ def test_only_yes_and_no_are_answers_and_all_else_that_is_said_is_unclear(
         "yes\n": "unclear",
         "No, because the bars are grey": "unclear",
         "Yes\nNo": "unclear",
-        "": "unclear",
         "\u200bYes": "unclear",
     }
     server.tell(*(replies.good(text) for text in said))
-    server.tell(replies.good(None), replies.good(REFUSAL, "content_filter"), replies.good("Yes", "length"))
+    server.tell(replies.good(REFUSAL), replies.good("Yes", "length"))
     judge = judge_at(server)
-    answers = [ask(client, judge, f"Is it {number}?", png(1)).answer for number in range(len(said) + 3)]
-    assert answers == [*said.values(), "unclear", "unclear", "yes"]
+    answers = [ask(client, judge, f"Is it {number}?", png(1)).answer for number in range(len(said) + 2)]
+    assert answers == [*said.values(), "unclear", "yes"]
     assert all(request["temperature"] == 0 for request in server.requests)
     assert ask(client, judge, "Is it 3?", png(1)).answer == "unclear"
-    assert len(server.requests) == len(said) + 3, "an unclear answer is kept like any other"
+    assert len(server.requests) == len(said) + 2, "an unclear answer is kept like any other"
+
+
+@pytest.mark.parametrize(
+    "reply", [("", "stop"), (None, "stop"), ("  \n", "stop"), (REFUSAL, "content_filter"), ("The chart sho", "length")]
+)
+def test_what_ends_before_yes_or_no_is_asked_again_and_then_an_error_never_a_zero(
+    server: Any, client: LiteLLMClient, replies: Any, reply: tuple[str | None, str]
+) -> None:
+    judge = judge_at(server)
+    server.tell(replies.good(*reply), replies.good("Yes"))
+    assert ask(client, judge, "Is it one?", png(1)).answer == "yes"
+    assert len(server.requests) == 2
+    server.tell(*[replies.good(*reply)] * 3)
+    with pytest.raises(BadProviderAnswer, match=r"asked 3 times and ended before.*'Is it two\?'.*max_tokens"):
+        ask(client, judge, "Is it two?", png(1))
+    assert len(server.requests) == 5
 
 
 @pytest.mark.parametrize("status", [500, 429, 401])
