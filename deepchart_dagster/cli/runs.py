@@ -159,11 +159,12 @@ class Runs:
         """Limits of the assets' pools, where nobody has set one yet (Dagster keeps them in its records)."""
         from assets.pools import LIMITS
 
-        with self._records(), self._alone():
+        with self._records():
             storage = self.instance.event_log_storage
-            chosen = {pool.name for pool in storage.get_pool_limits() if not pool.from_default}
-            for name in LIMITS.keys() - chosen:
-                storage.set_concurrency_slots(name, LIMITS[name])
+            with self._alone():
+                chosen = {pool.name for pool in storage.get_pool_limits() if not pool.from_default}
+                for name in LIMITS.keys() - chosen:
+                    storage.set_concurrency_slots(name, LIMITS[name])
 
     def materialize(self, assets: Sequence[str], partition: str | None = None) -> RunOutcome:
         """Run these assets for one partition; assets must share its kind of partition.
