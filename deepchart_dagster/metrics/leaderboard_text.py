@@ -27,9 +27,10 @@ def format_leaderboard(rows: Sequence[LeaderboardRow], published: Published | No
     A cell is the mean, its 95 % interval, and n of its own where it differs from the row's. With the paper's
     figures in ``published``, each model that the paper has is followed by its line there and the differences.
     """
+    published = published or Published()
     if not rows:
-        return "The leaderboard is empty: no scores have been made yet."
-    text = _Text(rows, published or Published())
+        return "\n".join(["The leaderboard is empty: no scores have been made yet.", *_unscored_notes(published)])
+    text = _Text(rows, published)
     return "\n".join([*text.tables()[1:], "", *text.notes()])
 
 
@@ -98,7 +99,7 @@ class _Text:
         judges = sorted({f"{row.judge} (scripted)" if row.judge_scripted else row.judge for row in rows if row.judge})
         if judges:
             notes.append(f"VAS judged by {', '.join(judges)}.")
-        return notes + self._mixture_notes() + self._comparison_notes()
+        return notes + _unscored_notes(self.published) + self._mixture_notes() + self._comparison_notes()
 
     def _mixture_notes(self) -> list[str]:
         return [
@@ -120,6 +121,14 @@ class _Text:
             f"{name} is not the paper's benchmark: its differences say nothing of a reproduction." for name in others
         ]
         return notes
+
+
+def _unscored_notes(published: Published) -> list[str]:
+    return [
+        f"Not in the tables: {one.label} on {one.split.value} ({one.benchmark}), {one.n_error} of {one.n_instances} "
+        "instances in error, none scored. deepchart status says why."
+        for one in published.unscored
+    ]
 
 
 def _mixed_text(mixture: Mixture) -> str:

@@ -74,9 +74,21 @@ class Mixture:
 
 
 @dataclass(frozen=True)
+class Unscored:
+    """A model that was asked on a split and has no score there: ``n_error`` of ``n_instances`` are in error."""
+
+    benchmark: str
+    split: Split
+    label: str
+    n_instances: int
+    n_error: int
+
+
+@dataclass(frozen=True)
 class Published:
     averages: tuple[Average, ...] = ()
     mixtures: tuple[Mixture, ...] = ()
+    unscored: tuple[Unscored, ...] = ()
     paper: Mapping[CellPlace, PaperCell] | None = None
 
     def cell(self, place: CellPlace) -> PaperCell | None:
@@ -101,8 +113,20 @@ def read_published(storage: Path, benchmark: str | None = None, *, compare: bool
                 for row in rows_of("yardsticks")
                 if (row["n_mixed"] or row["n_rules"] > 1) and row["metric"] in METRICS
             ),
+            unscored=tuple(_unscored(row) for row in records(connection, _UNSCORED, [benchmark, benchmark])),
             paper={_place(row): _paper_cell(row) for row in rows_of("paper_comparison")} if compare else None,
         )
+
+
+_UNSCORED = """
+    select benchmark, split, model_name, scripted, count(*) as n_instances,
+        count(*) filter (status = 'error') as n_error
+    from staging.stg_executions
+    where stage = 1 and (? is null or benchmark = ?)
+        and (benchmark, split, model) not in (select (benchmark, split, model) from marts.leaderboard)
+    group by benchmark, split, model, model_name, scripted
+    order by all
+"""
 
 
 def read_paper_judges(storage: Path) -> list[Agreement]:
@@ -128,6 +152,11 @@ def read_paper_judges(storage: Path) -> list[Agreement]:
         )
         for row in rows
     ]
+
+
+def _unscored(row: dict[str, Any]) -> Unscored:
+    label = f"{row['model_name']} (scripted)" if row["scripted"] else row["model_name"]
+    return Unscored(row["benchmark"], Split(row["split"]), label, row["n_instances"], row["n_error"])
 
 
 def _average(row: dict[str, Any]) -> Average:

@@ -32,6 +32,7 @@ from deepchart_dagster.metrics.published import (
     Mixture,
     PaperCell,
     Published,
+    Unscored,
     read_paper_judges,
     read_published,
 )
@@ -84,6 +85,19 @@ def test_marts_of_another_version_are_named(built: Any, tmp_path: Path) -> None:
         connection.execute("alter table marts.leaderboard rename column family to kin")
     with pytest.raises(UpstreamError, match=r"this version reads \(no column family\).*deepchart report"):
         read_leaderboard(older.root)
+
+
+@pytest.mark.slow
+def test_a_model_of_which_nothing_is_scored_is_named(built: Any, tmp_path: Path) -> None:
+    unscored = built.copy_to(tmp_path / "storage")
+    with duckdb.connect(database_path(unscored.root)) as connection:
+        connection.execute("delete from marts.leaderboard where model = 'm-1'")
+    published = read_published(unscored.root)
+    assert published.unscored == (Unscored("shop", Split.FINANCE_NORMAL, "M-1", n_instances=4, n_error=1),)
+    note = "Not in the tables: M-1 on finance-normal (shop), 1 of 4 instances in error, none scored."
+    assert note in format_leaderboard(read_leaderboard(unscored.root), published)
+    assert note in format_leaderboard([], published)
+    assert read_published(built.root).unscored == ()
 
 
 def test_without_marts_it_says_what_to_do(tree: Any) -> None:
