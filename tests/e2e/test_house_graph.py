@@ -101,7 +101,7 @@ SNAPSHOT: dict[str, tuple[str | None, str, set[str], set[str]]] = {
         None,
         "reports",
         {"leaderboard", "rendering_backends", "diagnosis_classes", "instance_scores"},
-        {"page_written"},
+        {"fresh", "page_written"},
     ),
 }
 DBT_MODELS = {

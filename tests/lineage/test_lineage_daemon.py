@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 DEEPCHART = str(Path(sys.executable).with_name("deepchart"))
 PROMPTS = Path(__file__).parents[2] / "deepchart_dagster/generation/prompt_files"
