@@ -25,7 +25,7 @@ _PICTURE_DPI = 150
 class Look:
     """Page size, margins and fonts of a document; ``leading`` is the distance of text lines in font sizes.
 
-    ``table_size`` is the font size of a filing's tables.
+    ``table_size`` is the font size of a filing's tables, ``rule`` the width of the lines in tables.
     """
 
     width: float = 612.0
@@ -36,6 +36,7 @@ class Look:
     bold: str = "tibo"
     leading: float = 1.32
     table_size: float = 8.5
+    rule: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ class Typesetter:
                 self.text(x, self.y, cell, size=table.size, bold=bold, align=column.align)
 
     def _rule(self, start: float, y: float) -> None:
-        self._canvas.line([(start, y), (self.right, y)], width=0.5)
+        self._canvas.line([(start, y), (self.right, y)], width=self.look.rule)
 
     def picture(self, height: float, draw: Callable[[Area], None], caption: str) -> None:
         """A drawing of the page's width with its caption below."""

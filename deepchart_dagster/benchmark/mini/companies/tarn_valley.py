@@ -113,6 +113,7 @@ TARN_VALLEY = Company(
         "Repayments of debt": "9",
         "Repurchases of common stock": "15",
     },
-    # To be read from reduced copies without an error: the commas of a serif font would become points.
-    look=Look(size=10.5, table_size=10.5, font="helv", bold="hebo"),
+    # To be read from reduced copies without an error: commas of a serif font would become points, and pieces of a thin
+    # rule that lies askew dashes.
+    look=Look(size=10.5, table_size=10.5, font="helv", bold="hebo", rule=1.2),
 )
