@@ -50,7 +50,10 @@ class Forecast:
 
     def in_words(self) -> str:
         """A line for each step, then what would be asked."""
-        lines = [_line(step) for step in self.steps] or ["Nothing would run."]
+        lines = [_line(step) for step in self.steps if step.n_total is not None]
+        if whole := [step.asset for step in self.steps if step.n_total is None]:
+            lines.append(f"made anew, without a model: {', '.join(whole)}")
+        lines = lines or ["Nothing would run."]
         if asking := [one for one in self.estimates if one.calls.high]:
             lines += ["", estimate_text(asking, Total.of(asking))]
         else:
@@ -87,8 +90,6 @@ def _step(asset: str, group: RunGroup, cells: Cells) -> PlannedStep:
 
 
 def _line(step: PlannedStep) -> str:
-    if step.n_total is None:
-        return f"{step.asset:20} {step.partition}".rstrip()
     more = f" (and {step.n_behind} if what they read changes)" if step.n_behind else ""
     why = f"  {'; '.join(step.because)}" if step.because else ""
     counts = f"{step.n_to_compute} of {step.n_total} to make{more}"

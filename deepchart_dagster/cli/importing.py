@@ -11,9 +11,9 @@ import click
 from deepchart_dagster.cli.common import common_options, emit, exit_with_errors, note, workbench
 
 if TYPE_CHECKING:
-    from deepchart_dagster.benchmark.import_report import ImportReport
+    from deepchart_dagster.benchmark.import_report import ImportReport, ImportWarning
 
-_SHOWN_WARNINGS = 20
+_SHOWN_WARNINGS = 20  # kinds of them
 
 
 @click.command("import", short_help="Read in a benchmark from a folder.")
@@ -45,10 +45,14 @@ def _lines(report: ImportReport, others: list[str]) -> Iterator[str]:
     stored = "" if report.changed else "; all of it was stored before"
     counts = f"{report.read} records read, {report.imported} imported, {len(report.skipped)} skipped"
     yield f"{report.name}: {counts}{stored}"
-    for warning in report.warnings[:_SHOWN_WARNINGS]:
-        yield f"  warning  {warning.uid}: {warning.file}: {warning.message}"
-    if len(report.warnings) > _SHOWN_WARNINGS:
-        yield f"  and {len(report.warnings) - _SHOWN_WARNINGS} more warnings: --json lists them all."
+    by_message: dict[str, list[ImportWarning]] = {}
+    for warning in report.warnings:
+        by_message.setdefault(warning.message, []).append(warning)
+    for message, alike in list(by_message.items())[:_SHOWN_WARNINGS]:
+        count = f"{len(alike)} files, first " if len(alike) > 1 else ""
+        yield f"  warning  {count}{alike[0].uid}: {alike[0].file}: {message}"
+    if len(report.warnings) > min(len(by_message), _SHOWN_WARNINGS):
+        yield f"  {len(report.warnings)} warnings: --json lists them all."
     for skipped in report.skipped:
         yield f"  skipped  {skipped.uid or 'a record without uid'}: {skipped.reason}"
     if report.skipped:

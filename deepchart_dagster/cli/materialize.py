@@ -29,6 +29,7 @@ from deepchart_dagster.cli.pipeline import (
 from deepchart_dagster.cli.runs import RunOutcome, Runs
 from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKind
+from deepchart_dagster.llm.doctor import missing_key
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.workbench import Workbench
 
@@ -110,6 +111,7 @@ def command(
             return
         if stale_only and groups:
             note(expected.in_words())
+        _note_missing_keys(assets, scope, bench)
         done = run_all(runs, groups, announce)
         note_budget(bench)
     outcome.rows += done.rows
@@ -188,6 +190,17 @@ def _check_prices(assets: list[str], scope: Scope, bench: Workbench) -> None:
     """A budget of money needs prices: known before any call is made."""
     if bench.settings.max_cost is None:
         return
+    unpriced = sorted({model.slug for model in _asked(assets, scope, bench) if not model.prices.known})
+    if unpriced:
+        raise ConfigurationError(
+            f"the price of {', '.join(unpriced)} is unknown, so no call can be held within "
+            f"{bench.settings.max_cost:g} US dollars.",
+            remedy="Fill in prices in models.yaml or judges.yaml, or use --max-tokens (DEEPCHART_MAX_TOKENS).",
+        )
+
+
+def _asked(assets: list[str], scope: Scope, bench: Workbench) -> list[ModelSpec]:
+    """The models, writers and judges that these assets may have to ask."""
     asked: list[ModelSpec] = []
     if {"predicted_states", "rendered_charts", "backend_charts"} & set(assets):
         asked += [bench.model(slug) for slug in scope.models]
@@ -196,13 +209,16 @@ def _check_prices(assets: list[str], scope: Scope, bench: Workbench) -> None:
             asked.append(bench.judges.judge_for(name, bench.settings.judge))
         if "rubrics" in assets:
             asked += [bench.judges.writer_for(name, bench.settings.rubric_writer), bench.judges.judge_for(name)]
-    unpriced = sorted({model.slug for model in asked if not model.prices.known})
-    if unpriced:
-        raise ConfigurationError(
-            f"the price of {', '.join(unpriced)} is unknown, so no call can be held within "
-            f"{bench.settings.max_cost:g} US dollars.",
-            remedy="Fill in prices in models.yaml or judges.yaml, or use --max-tokens (DEEPCHART_MAX_TOKENS).",
-        )
+    return asked
+
+
+def _note_missing_keys(assets: list[str], scope: Scope, bench: Workbench) -> None:
+    """Said before the runs, which may take long: answers that are stored need no key, so nothing is refused here."""
+    asked = {model.slug: model for model in _asked(assets, scope, bench)}
+    asked |= {slug: bench.judges.judges[slug] for slug in scope.judges}
+    for model in asked.values():
+        if names := missing_key(model):
+            note(f"{model.slug}: {' or '.join(names)} is not set: what has no stored answer will be in error")
 
 
 def note_budget(bench: Workbench) -> None:
@@ -269,6 +285,8 @@ def _published(bench: Workbench, outcome: PipelineOutcome) -> dict[str, object]:
 
 def outcome_text(outcome: PipelineOutcome) -> str:
     reused = sum(row.n_reused for row in outcome.rows)
+    if outcome.rows and not outcome.failures and not any(row.asset in BY_NAME for row in outcome.rows):
+        return f"{len(outcome.rows)} tables and pages made"
     text = f"{outcome.n_computed} instances computed, {reused} reused, {outcome.n_error} in error"
     if outcome.failures and not outcome.anything_done:
         text = f"nothing could be done: all {outcome.n_error} instances are in error" if outcome.n_error else text

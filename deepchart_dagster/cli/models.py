@@ -41,7 +41,7 @@ def list_models(storage: str | None, as_json: bool) -> None:
 @command.command("sync")
 @common_options
 def sync(storage: str | None, as_json: bool) -> None:
-    """Bring Dagster's model partitions in line with models.yaml; results of removed models are kept.
+    """Bring Dagster's model partitions in line with models.yaml; results of removed models stay until pruned.
 
     \b
     Example: deepchart models sync
@@ -51,5 +51,5 @@ def sync(storage: str | None, as_json: bool) -> None:
     with workbench(storage) as bench:
         change = Runs(bench.settings).sync_models(bench.models)
     lines = [f"added     {slug}" for slug in change["added"]]
-    lines += [f"orphaned  {slug}: its results are kept" for slug in change["orphaned"]]
+    lines += [f"orphaned  {slug}: what it left stays until deepchart prune" for slug in change["orphaned"]]
     emit(as_json, change, "\n".join(lines) or "Nothing changed.")

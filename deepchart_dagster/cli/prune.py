@@ -14,9 +14,10 @@ from deepchart_dagster.lineage.orphans import Orphan, orphaned_instances, orphan
 @common_options
 def command(dry_run: bool, storage: str | None, as_json: bool) -> None:
     """Delete orphaned results: of models that are not in models.yaml any more or no longer asked about a split, of
-    documents that were removed, of queries that no benchmark or split has any more, with their rows in the tables.
-    Until then they are kept: `deepchart status` shows such partitions as orphaned. Answers of models stay in the
-    response cache, so that nothing has to be paid for twice.
+    documents that were removed, of queries that no benchmark or split has any more, with the rows that tables are
+    made of. Until then they are kept: `deepchart status` shows such partitions as orphaned. Leaderboard and report
+    change when they are made next (`deepchart materialize "group:reports"`). Answers of models stay in the response
+    cache, so that nothing has to be paid for twice.
 
     \b
     Example: deepchart prune --dry-run

@@ -33,6 +33,13 @@ def key_names(model: ModelSpec) -> tuple[str, ...] | None:
     return () if model.scripted else KEY_NAMES.get(model.provider)
 
 
+def missing_key(model: ModelSpec, environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The variables of which one would have to be set and none is; empty where a call can be tried."""
+    environ = os.environ if environ is None else environ
+    names = key_names(model) or ()
+    return () if any(environ.get(name) for name in names) else names
+
+
 def key_status(model: ModelSpec, environ: Mapping[str, str] | None = None) -> KeyStatus:
     environ = os.environ if environ is None else environ
     names = key_names(model)

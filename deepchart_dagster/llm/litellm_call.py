@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from pydantic import JsonValue
 
 from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.errors import BadProviderAnswer, ProviderError, ProviderRefusedRequest
-from deepchart_dagster.llm.doctor import key_names, key_remedy
+from deepchart_dagster.llm.doctor import key_remedy, missing_key
 from deepchart_dagster.llm.litellm_library import litellm_library, without_records
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Usage
 from deepchart_dagster.llm.redaction import without_keys
@@ -72,8 +71,7 @@ def _streaming(model: ModelSpec) -> dict[str, Any]:
 
 
 def _need_key(model: ModelSpec) -> None:
-    names = key_names(model)
-    if names and not any(os.environ.get(name) for name in names):
+    if names := missing_key(model):
         raise ProviderRefusedRequest("its provider's key is not set.", remedy=key_remedy(names))
 
 

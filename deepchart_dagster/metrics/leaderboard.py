@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 METRICS = ("er", "f1_src", "f1_der", "vas")
 METRIC_NAMES = {"er": "ER", "f1_src": "F1_src", "f1_der": "F1_der", "vas": "VAS"}
-# The paper's table prints models in this order of families; others follow in order of name.
+# The paper's table prints models in this order of families; families that it does not have stand with "other".
 FAMILIES = ("proprietary", "open-weight", "additional", "other", "scripted")
 # The paper's tables, by protocol.
 PROTOCOLS: tuple[tuple[str, tuple[Split, ...]], ...] = (
@@ -216,7 +216,7 @@ def row_order(row: LeaderboardRow) -> tuple[object, ...]:
 
 
 def family_rank(family: str) -> int:
-    return FAMILIES.index(family) if family in FAMILIES else len(FAMILIES)
+    return FAMILIES.index(family if family in FAMILIES else "other")
 
 
 def count_text(row: LeaderboardRow) -> str:

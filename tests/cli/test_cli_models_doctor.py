@@ -52,7 +52,7 @@ def test_sync_says_what_was_added_and_what_became_orphaned(storage: Path, tmp_pa
 
     assert sync("a", "b") == {"added": ["a", "b"], "orphaned": []}
     assert sync("a", "b", json=False) == "Nothing changed.\n"
-    assert sync("b", "c", json=False) == "added     c\norphaned  a: its results are kept\n"
+    assert sync("b", "c", json=False) == "added     c\norphaned  a: what it left stays until deepchart prune\n"
     assert sync("a", "b", "c") == {"added": ["a"], "orphaned": []}
 
 

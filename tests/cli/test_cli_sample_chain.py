@@ -142,6 +142,7 @@ def test_a_model_whose_every_instance_is_in_error(copy: Chain) -> None:
     assert {"metrics/scores", "leaderboard", "report"} <= rows.keys()
     assert "OPENAI_API_KEY" in ran.json["problems"][0]
     text = copy.run("materialize", *arguments)
+    assert "gpt-5.2: OPENAI_API_KEY is not set: what has no stored answer will be in error\n" in text.err
     assert (
         text.out == "nothing could be done: all 3 instances are in error; tables and report say so; 1 run ended early\n"
     )
