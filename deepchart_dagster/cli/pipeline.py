@@ -275,6 +275,11 @@ def _own_cells(group: RunGroup, cells: Cells) -> list[Cell]:
 
 
 def _has_rows(bench: Workbench, cell: Cell) -> bool:
+    """Whether a run would write nothing of this partition anew: its rows, and the list of a split whose results, which
+    other splits share, were all made with theirs (status takes it for fresh; Dagster never heard of it)."""
+    listed = bench.artifacts.partition_path(cell.key.asset, cell.key.parts, ".jsonl")
+    if cell.state is State.FRESH and BY_NAME[cell.key.asset].shared and not listed.exists():
+        return False
     return rows_are_written(bench.artifacts, cell.key.asset, cell.key.parts)
 
 

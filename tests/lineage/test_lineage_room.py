@@ -132,6 +132,22 @@ def test_a_dry_run_says_what_would_run_and_ask_and_runs_nothing(
     assert {path: path.stat().st_mtime_ns for path in bench.settings.storage.rglob("result.json")} == stored
 
 
+def test_a_split_whose_results_another_split_made_is_still_listed(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPCHART_STORAGE", str(bench.settings.storage))
+
+    def would_run(*options: str) -> list[tuple[str, str, int]]:
+        arguments = ["materialize", "references", "--split", "academic-long", *options, "--dry-run", "--json"]
+        done = CliRunner().invoke(cli, arguments)
+        assert done.exit_code == 0, done.output
+        return [(row["asset"], row["state"], row["n_to_compute"]) for row in json.loads(done.stdout)["would_run"]]
+
+    assert would_run("--stale-only") == [("references", "fresh", 0)]
+    assert bench.references().run(Split.ACADEMIC_LONG).n_computed == 0
+    assert would_run("--stale-only") == []
+
+
 def test_rows_older_than_their_partition_are_to_be_written(bench: Workbench) -> None:
     store, partition = bench.artifacts, (SPLIT.value, MODEL)
     assert not rows_are_written(store, "source_fidelity", partition)  # no asset ran: only the stage
