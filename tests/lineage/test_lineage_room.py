@@ -223,7 +223,13 @@ def test_verify_finds_what_was_edited_removed_or_added(bench: Workbench) -> None
     edited = json.loads(result.read_text())
     edited["value"]["n_source"] = 999
     result.write_text(json.dumps(edited))
+
+    def stored() -> dict[Path, tuple[int, int]]:
+        return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in storage.rglob("*")}
+
+    before = stored()
     found = {(finding.file.name, finding.message) for finding in verify(storage).findings}
+    assert stored() == before, "nothing is touched"
     assert found == {
         ("state.json", "differs from what was recorded"),
         ("state.json", "is missing"),
