@@ -7,6 +7,7 @@ import click
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.cli.status_text import partition_list, status_summary
+from deepchart_dagster.lineage.orphans import orphaned_partitions
 from deepchart_dagster.lineage.status import Cell, State, read_status
 from deepchart_dagster.llm.in_flight import calls_in_flight
 
@@ -33,7 +34,9 @@ def command(
              deepchart status --model oracle --split finance-normal --partitions
     """
     with workbench(storage) as bench:
-        slugs = [bench.model(slug).slug for slug in models] or list(bench.models)
+        gone = {orphan.key.model for orphan in orphaned_partitions(bench)} if models else set()
+        known = [bench.model(slug).slug for slug in models if slug not in gone]
+        slugs = known if models else list(bench.models)
         cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split), anew=anew)
     untouched = [] if models else _untouched(cells)
     shown = [cell for cell in cells if cell.key.model not in untouched and cell.state is not State.NOT_APPLICABLE]

@@ -119,7 +119,8 @@ def _text(explanations: list[Explanation]) -> str:
     """Instances of which the same is to be said once, at the place of the first."""
     groups: dict[str, list[Explanation]] = {}
     for item in explanations:
-        groups.setdefault("\n".join([item.reason, *_changes(item)]), []).append(item)
+        reason = item.reason.replace(f": {item.uid} ", ": it ")  # the same of every instance
+        groups.setdefault("\n".join([reason, *_changes(item)]), []).append(item)
     lines = [f"{_who(members)}: {said}" for said, members in groups.items()]
     return "\n".join(lines) or "The partition has no instances."
 

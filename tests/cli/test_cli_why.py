@@ -32,6 +32,8 @@ def test_up_to_three_instances_are_named_and_others_stand_apart() -> None:
         "b: its inputs changed",
         '    rubric: "000000000000…" -> —',
     ]
+    blocked = [Explanation(uid, False, f"cannot be computed: {uid} has no result in rubrics.") for uid in ("a", "b")]
+    assert _text(blocked) == "a, b: cannot be computed: it has no result in rubrics."
     assert _text([]) == "The partition has no instances."
 
 
