@@ -3,7 +3,7 @@
 Chance. A hash of the model's name, its ``seed`` and the query's uid falls somewhere in 0…1; the instance is hit where
 that lies below ``rate``. So the fate of an instance depends on nothing else: not on the order, not on the other
 instances, not on what happened before; a higher rate hits the same instances and more. A rate is the chance of each
-instance (24 queries at 0.1 are 2.4 on average), not a share that is met exactly. A query has one fate in all its
+instance (34 queries at 0.1 are 3.4 on average), not a share that is met exactly. A query has one fate in all its
 splits: stage 2 is sent the same in each, so a program could not tell them apart.
 
 ``injected`` is that fate as a pure function, so that scores can be compared with it (scoring.calibration). What exactly
