@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from deepchart_dagster.artifacts.files import unreadable, write_json
+from deepchart_dagster.artifacts.files import remove_leftovers, unreadable, write_json
 from deepchart_dagster.errors import DamagedFile
 
 _REMEDY = "Delete it and the result that holds this image; the next run makes both again."
@@ -30,7 +30,9 @@ class EvidenceStore:
         return self.root / "evidence" / kind / sha256[:2] / f"{sha256}.json"
 
     def put(self, kind: EvidenceKind, sha256: str, value: JsonValue) -> None:
-        write_json(self._path(kind, sha256), value)
+        path = self._path(kind, sha256)
+        remove_leftovers(path.parent)  # whoever was killed writing this entry is followed by who writes it again
+        write_json(path, value)
 
     def get(self, kind: EvidenceKind, sha256: str) -> JsonValue:
         """The entry, or None where nothing is known of these bytes. Raises DamagedFile, naming the entry."""

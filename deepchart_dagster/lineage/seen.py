@@ -26,7 +26,7 @@ from typing import Any
 from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.files import write_bytes
 from deepchart_dagster.artifacts.store import RESULT_NAME
-from deepchart_dagster.benchmark.model import CodeType
+from deepchart_dagster.benchmark.model import CodeType, Split
 from deepchart_dagster.errors import StorageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, AssetNode, PartitionKey, PartitionKind
 from deepchart_dagster.lineage.looks import Look, State, look
@@ -52,6 +52,7 @@ class Seen:
         self._known: dict[str, Any] = {} if anew else self._load()
         self._kept: dict[str, Any] = dict(self._known)
         self._signatures: dict[Path, str] = {}
+        self._places: dict[tuple[Split | None, str | None], list[Path]] = {}
         self._changed = False
 
     def prefetch(self, keys: Iterable[PartitionKey]) -> None:
@@ -103,17 +104,20 @@ class Seen:
         return content_hash([self._world, _stat_words(manifest), *read])
 
     def _folders(self, key: PartitionKey) -> list[Path]:
-        found = [self._folder(asset, key) for asset in NODES if asset.kind not in _ALWAYS_READ]
-        return [folder for folder in found if folder]
-
-    def _folder(self, asset: AssetNode, key: PartitionKey) -> Path | None:
         """Where the results lie that a partition of ``key`` may read: its own split and model alone."""
+        place = (key.split, key.model)
+        if place not in self._places:
+            found = [self._folder(asset, *place) for asset in NODES if asset.kind not in _ALWAYS_READ]
+            self._places[place] = [folder for folder in found if folder]
+        return self._places[place]
+
+    def _folder(self, asset: AssetNode, split: Split | None, model: str | None) -> Path | None:
         root = self._bench.settings.storage / asset.name
         if asset.kind is PartitionKind.DOCUMENT or asset.shared:
             return root
         if asset.kind is PartitionKind.SPLIT:
-            return root / key.split.value if key.split else None
-        return root / key.split.value / key.model if key.split and key.model else None
+            return root / split.value if split else None
+        return root / split.value / model if split and model else None
 
     def _of_results(self, folder: Path) -> str:
         if folder not in self._signatures:

@@ -20,7 +20,7 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from deepchart_dagster.artifacts.canonical import sha256_text
-from deepchart_dagster.artifacts.files import storage_errors, write_json
+from deepchart_dagster.artifacts.files import remove_leftovers, storage_errors, write_json
 from deepchart_dagster.llm.in_flight import lock_path
 from deepchart_dagster.llm.locks import acquire
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Message, TextPart
@@ -74,7 +74,9 @@ class AnswerCache:
 
     def put(self, answer: StoredAnswer) -> None:
         """Raises StorageError."""
-        write_json(self.path(answer.key), answer.model_dump(mode="json"))
+        path = self.path(answer.key)
+        remove_leftovers(path.parent)  # of one who was killed writing this answer, which is written again now
+        write_json(path, answer.model_dump(mode="json"))
 
     @asynccontextmanager
     async def asking(self, key: str) -> AsyncIterator[None]:

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepchart_dagster.artifacts.evidence import EvidenceStore
 from deepchart_dagster.artifacts.files import (
+    TEMPORARY_PREFIX,
     is_slug,
     name_from_segment,
     new_folder,
@@ -231,3 +233,17 @@ def test_a_file_that_this_user_may_not_read_is_not_to_be_deleted(tmp_path: Path)
         f"cannot read {tmp_path}/a/u/result.json: {remedy}",
         f"cannot read {tmp_path}/documents/d/document.json: {remedy}",
     ]
+
+
+def test_what_a_killed_process_left_of_an_entry_goes_when_the_entry_is_written(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, sys; from deepchart_dagster.artifacts import files\n"
+        "from deepchart_dagster.artifacts.evidence import EvidenceStore\n"
+        "os.fsync = lambda _: os.kill(os.getpid(), 9)\n"
+        "EvidenceStore(pathlib.Path(sys.argv[1])).put('drawn', 'ab12', {})\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
+    folder = tmp_path / "evidence" / "drawn" / "ab"
+    assert [path.name.startswith(TEMPORARY_PREFIX) for path in folder.iterdir()] == [True]
+    EvidenceStore(tmp_path).put("drawn", "ab12", {})
+    assert [path.name for path in folder.iterdir()] == ["ab12.json"]

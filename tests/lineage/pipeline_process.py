@@ -131,7 +131,8 @@ def states(storage: Path) -> list[str]:
 
 def leftovers(storage: Path) -> list[str]:
     """Half-made files and folders that nothing swept."""
-    return [str(path) for asset in NODES for path in (storage / asset.name).rglob(".tmp*")]
+    folders = [*(asset.name for asset in NODES), "evidence", "llm"]
+    return [str(path) for folder in folders for path in (storage / folder).rglob(".tmp*")]
 
 
 def survivors(sessions: set[int], wait_s: float = 15.0) -> list[int]:
