@@ -14,11 +14,11 @@ import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
@@ -73,6 +73,7 @@ def serve(storage: str | None, port: int, *, as_json: bool = False, browse: bool
                 emit(as_json, {"url": url, "dagster_home": str(settings.dagster_home)}, f"Dagster UI: {url}")
             note(f"history is kept in {settings.dagster_home}; Ctrl-C ends the UI and the daemon")
             _wait_for_an_end(children)
+        note("the UI and the daemon have ended; what was running is taken up again at the next start")
 
 
 def _prepare(bench: Workbench) -> None:
@@ -244,17 +245,18 @@ def _check_children(children: list[_Child], when: str) -> None:
             )
 
 
-def _wait_for_an_end(children: list[_Child]) -> NoReturn:
-    """Until someone asks us to end (KeyboardInterrupt), or a child ends on its own (UsageError)."""
+def _wait_for_an_end(children: list[_Child]) -> None:
+    """Until someone asks us to end, which is how it ends, or a child ends on its own (UsageError)."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, leave)
     signal.signal(signal.SIGHUP, leave)
-    while True:
-        _check_children(children, "by itself")
-        time.sleep(0.5)
+    with suppress(KeyboardInterrupt):
+        while True:
+            _check_children(children, "by itself")
+            time.sleep(0.5)
 
 
 def _stop(children: list[subprocess.Popen[bytes]]) -> None:

@@ -72,7 +72,7 @@ class ContextCheck:
         if self.found is None:
             return f"{self.uid}: not checked: {self.problem}"
         found = self.found
-        ways = ", ".join(f"{count} {how}" for how, count in found.how.items())
+        ways = "; ".join(f"{count} {how}" for how, count in found.how.items())
         n_missing = len(found.missing)
         lines = [f"{self.uid}: {found.n_source - n_missing} of {found.n_source} source values are there ({ways})"]
         lines += [
