@@ -203,6 +203,22 @@ open(sys.argv[1], "w").write("{}")"""
     assert run(source).status in (OK, CRASH)
 
 
+def test_a_program_sets_nothing_for_others(answer: Callable[..., Any]) -> None:
+    source = f"""{TRY}
+import resource
+for pid in (1, os.getppid(), {os.getpid()}):
+    attempt(f"limits {{pid}}", lambda: resource.prlimit(pid or 1, resource.RLIMIT_FSIZE, (1, 1)))
+    attempt(f"processors {{pid}}", lambda: os.sched_setaffinity(pid or 1, {{0}}))
+    attempt(f"priority {{pid}}", lambda: os.setpriority(os.PRIO_PROCESS, pid or 1, 19))
+attempt("all of the user", lambda: os.setpriority(os.PRIO_USER, 0, 19))
+assert all(outcome.startswith("refused") for outcome in results.values()), results
+os.sched_setaffinity(0, os.sched_getaffinity(0)); os.setpriority(os.PRIO_PROCESS, 0, 1); os.nice(1)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+report()"""
+    assert len(answer(source)) >= 7
+    assert os.getpriority(os.PRIO_PROCESS, 0) < 19
+
+
 def test_the_first_process_bears_all_signals_and_takes_care_of_orphans(run: Run) -> None:
     source = """
 import os, resource, sys

@@ -116,6 +116,20 @@ _SIGNALS = {
     "process_madvise": _Numbers(440, 440),
 }
 
+_OFFSET_FIRST_ARGUMENT, _OFFSET_SECOND_ARGUMENT = 16, 24
+
+# What a process may do to itself and, unless it is kept from it, to all others of its user: its guard, the pipeline.
+# Each with the arguments that are 0 where it means itself.
+_ON_ITSELF = (
+    (_Numbers(302, 261), (_OFFSET_FIRST_ARGUMENT,)),  # prlimit64
+    (_Numbers(203, 122), (_OFFSET_FIRST_ARGUMENT,)),  # sched_setaffinity
+    (_Numbers(144, 119), (_OFFSET_FIRST_ARGUMENT,)),  # sched_setscheduler
+    (_Numbers(142, 118), (_OFFSET_FIRST_ARGUMENT,)),  # sched_setparam
+    (_Numbers(314, 274), (_OFFSET_FIRST_ARGUMENT,)),  # sched_setattr
+    (_Numbers(141, 140), (_OFFSET_FIRST_ARGUMENT, _OFFSET_SECOND_ARGUMENT)),  # setpriority
+    (_Numbers(251, 30), (_OFFSET_SECOND_ARGUMENT,)),  # ioprio_set
+)
+
 _SOCKET = _Numbers(41, 198)
 _SOCKETPAIR = _Numbers(53, 199)
 _CLONE = _Numbers(56, 220)
@@ -128,7 +142,7 @@ _NAMESPACE_FLAGS = 0x7E020000
 _SOCKET_TYPE_MASK, _DATAGRAM = 0xF, 2
 
 _LOAD, _JUMP_EQUAL, _JUMP_SET, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
-_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _OFFSET_SECOND_ARGUMENT = 0, 4, 16, 24
+_OFFSET_NUMBER, _OFFSET_ARCH = 0, 4
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 
@@ -184,6 +198,8 @@ def _instructions(landlock_tier: bool, signals_stay_inside: bool) -> list[_Instr
     filter_ += _answer(refused, errno.EPERM, machine)
     filter_ += _answer({"clone3": _CLONE3}, errno.ENOSYS, machine)  # its flags are out of sight: libc falls back
     sockets = _no_datagram_pairs(machine) if landlock_tier else _local_sockets(machine)
+    for call, arguments in _ON_ITSELF:
+        filter_ += _on_itself(getattr(call, machine), arguments)
     hiding = _no_hiding(machine) if landlock_tier else []
     return [*filter_, *_no_new_namespaces(machine), *hiding, *sockets, _Instruction(_RETURN, 0, 0, _ALLOW)]
 
@@ -208,6 +224,16 @@ def _no_new_namespaces(machine: str) -> list[_Instruction]:
         _Instruction(_RETURN, 0, 0, _ERRNO | errno.EPERM),
         _Instruction(_RETURN, 0, 0, _ALLOW),
     ]
+
+
+def _on_itself(number: int, arguments: tuple[int, ...]) -> list[_Instruction]:
+    """Allowed where all ``arguments`` are 0."""
+    body: list[_Instruction] = []
+    for left, offset in zip(reversed(range(len(arguments))), arguments, strict=True):
+        when_zero, otherwise = (0, 2 * left) if left else (1, 0)
+        body += [_Instruction(_LOAD, 0, 0, offset), _Instruction(_JUMP_EQUAL, when_zero, otherwise, 0)]
+    body += [_Instruction(_RETURN, 0, 0, _ERRNO | errno.EPERM), _Instruction(_RETURN, 0, 0, _ALLOW)]
+    return [_Instruction(_JUMP_EQUAL, 0, len(body), number), *body]
 
 
 def _no_hiding(machine: str) -> list[_Instruction]:
