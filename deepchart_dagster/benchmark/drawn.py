@@ -261,6 +261,7 @@ class Figure(_Shape):
     width_px: Number
     height_px: Number
     texts: Texts
+    legends: Annotated[list[Legend], Field(max_length=200)] = []  # those of no axes: a page's are its axes'
     axes: Annotated[list[Axes], Field(max_length=200)]
 
 

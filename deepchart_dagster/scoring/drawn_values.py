@@ -187,6 +187,7 @@ def _distances(axes: Axes) -> Iterator[float]:
 
 def _texts(figure: Figure) -> Iterator[str]:
     yield from (figure.title, *figure.texts)
+    yield from (entry.label for legend in figure.legends for entry in legend.entries)
     for axes in figure.axes:
         yield from (axes.title, axes.xlabel, axes.ylabel)
         yield from (tick.label for tick in (*axes.xticks, *axes.yticks))

@@ -29,7 +29,7 @@ def document(**changes: Any) -> dict[str, Any]:
         "texts": [],
         "marks": [LINE],
     } | changes
-    figure = {"title": "", "width_px": 640.0, "height_px": 480.0, "texts": [], "axes": [axes]}
+    figure = {"title": "", "width_px": 640.0, "height_px": 480.0, "texts": [], "legends": [], "axes": [axes]}
     return {"format": "deepchart-drawn/1", "library": "matplotlib", "figures": [figure]}
 
 

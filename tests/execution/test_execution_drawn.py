@@ -307,6 +307,24 @@ def test_a_histogram(marks_of: Marks) -> None:
     assert pick(mark, "positions", "values") == [[1, 2, 3], [2, 1, 3]]
 
 
+def test_a_legend_of_the_figure_is_the_figures(run_once: Run) -> None:
+    body = """
+fig, (left, right) = plt.subplots(1, 2)
+left.plot([1, 2], [3, 4], color='#0000ff', label='Net income')
+right.plot([1, 2], [5, 6], color='#ff0000', label='Revenue')
+fig.legend(title='Series')"""
+    result = run_once(BEFORE + body + SAVE, 2)
+    assert isinstance(result.drawn, dict)
+    figure: Any = result.drawn["figures"][0]  # type: ignore[index, call-overload]
+    assert [axes["legend"] for axes in figure["axes"]] == [None, None]
+    assert figure["legends"] == [
+        {
+            "title": "Series",
+            "entries": [{"label": "Net income", "color": "#0000ff"}, {"label": "Revenue", "color": "#ff0000"}],
+        }
+    ]
+
+
 def test_titles_texts_ticks_and_legend(run_once: Run) -> None:
     body = """
 fig.set_size_inches(8, 4); fig.suptitle('Everything'); fig.text(0.5, 0.01, 'Source: filings')

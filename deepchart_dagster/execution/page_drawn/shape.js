@@ -40,7 +40,7 @@ const figure = (element, title, panels, texts) => {
   const box = element.getBoundingClientRect();
   return {
     title: text(title), width_px: number(box.width), height_px: number(box.height),
-    texts: list(texts).map(text), axes: panels.slice(0, 200).map(axes),
+    texts: list(texts).map(text), legends: [], axes: panels.slice(0, 200).map(axes),
   };
 };
 // Marks by the axes they stand on, in the order of their first mark.

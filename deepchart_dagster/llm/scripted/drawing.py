@@ -165,7 +165,7 @@ class Drawing:
 
     @cached_property
     def legend_labels(self) -> tuple[str, ...]:
-        legends = [axes.legend for axes in self.figure.axes if axes.legend]
+        legends = [*(axes.legend for axes in self.figure.axes if axes.legend), *self.figure.legends]
         labels = [entry.label for legend in legends for entry in legend.entries if one_line(entry.label)]
         return tuple(dict.fromkeys(labels))
 

@@ -9,9 +9,8 @@ from .values import AxisReader, Names, colour, is_shown, number, text
 
 def describe(figure: Any) -> dict[str, Any]:
     width, height = figure.get_size_inches()
-    legends = [found for axes in figure.axes if (found := _legend(axes.get_legend()))]
-    legends += [found for holder in figure.legends if (found := _legend(holder))]
-    names = Names(legends)
+    legends = [found for holder in figure.legends if (found := _legend(holder))]
+    names = Names([found for axes in figure.axes if (found := _legend(axes.get_legend()))] + legends)
     return {
         "title": text(figure.get_suptitle()),
         "width_px": number(width * figure.dpi),
@@ -21,6 +20,7 @@ def describe(figure: Any) -> dict[str, Any]:
             for item in figure.texts
             if item.get_text() != figure.get_suptitle() and is_shown(item)
         ],
+        "legends": legends,
         "axes": [_axes(axes, names) for axes in figure.axes if axes.get_visible()],
     }
 
