@@ -14,7 +14,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 
 from assets.fresh_checks import FreshChecks, Freshness
 from assets.outcome import FRESH
-from deepchart_dagster.partitions import DOCUMENTS_NAME, MODELS_NAME, dagster_partition
+from deepchart_dagster.partitions import DOCUMENTS_NAME, JUDGES_NAME, MODELS_NAME, dagster_partition
 from resources import (
     BenchmarkResource,
     JudgeResource,
@@ -39,6 +39,7 @@ _JOBS = {
     "split": "prepare_split",
     "model_split": "evaluate_model",
     "model_backend": "compare_backends",
+    "judge": "judge_validation_subset",
 }
 REPORT = "report"
 _REPORTS_JOB = "publish_reports"
@@ -160,11 +161,14 @@ def _cells(bench: "Workbench", instance: dg.DagsterInstance) -> "list[Cell]":
     known = set(instance.get_dynamic_partitions(MODELS_NAME))
     documents = set(instance.get_dynamic_partitions(DOCUMENTS_NAME))
     slugs = [slug for slug in bench.models if slug in known]
+    judges = set(instance.get_dynamic_partitions(JUDGES_NAME))
     silent = (State.MISSING, State.NOT_APPLICABLE, State.ORPHANED)
     return [
         cell
         for cell in read_status(bench, models=slugs, splits=list(Split))
-        if cell.state not in silent and (cell.key.document is None or cell.key.document in documents)
+        if cell.state not in silent
+        and (cell.key.document is None or cell.key.document in documents)
+        and (cell.key.judge is None or cell.key.judge in judges)
     ]
 
 

@@ -13,7 +13,13 @@ from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node
 from deepchart_dagster.lineage.status import Cell, State
 
-_ORDER = (PartitionKind.DOCUMENT, PartitionKind.SPLIT, PartitionKind.MODEL_SPLIT, PartitionKind.MODEL_BACKEND)
+_ORDER = (
+    PartitionKind.DOCUMENT,
+    PartitionKind.SPLIT,
+    PartitionKind.MODEL_SPLIT,
+    PartitionKind.MODEL_BACKEND,
+    PartitionKind.JUDGE,
+)
 
 
 @dataclass(frozen=True)

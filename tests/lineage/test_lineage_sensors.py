@@ -11,9 +11,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from assets.staleness import _JOBS
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind
-from deepchart_dagster.lineage.refresh import due, is_due
+from deepchart_dagster.lineage.refresh import _ORDER, due, is_due
 from deepchart_dagster.lineage.status import Cell, State
 
 SPLIT = "academic-normal"
@@ -176,6 +177,12 @@ def _cell(asset: str, state: State, done: int = 0, error: int = 0, behind: int =
 def test_errors_and_what_was_never_run_are_left_alone(cell: Cell, wanted: bool) -> None:
     assert is_due(cell) is wanted
     assert bool(due([cell])) is wanted
+
+
+def test_every_kind_of_partition_has_its_turn_and_its_job() -> None:
+    assert set(_ORDER) == set(PartitionKind) == {PartitionKind(name) for name in _JOBS}
+    (judged,) = due([Cell(PartitionKey("judge_verdicts", judge="j"), State.STALE, n_total=2, n_done=1)])
+    assert (judged.kind, judged.assets) == (PartitionKind.JUDGE, ("judge_verdicts",))
 
 
 def test_the_furthest_upstream_goes_first_and_a_partition_s_assets_together() -> None:
