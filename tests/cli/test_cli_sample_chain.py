@@ -317,7 +317,13 @@ def test_a_model_that_does_not_know_the_benchmark_has_nothing_to_do(chain: Chain
 
 
 def test_status_as_a_table_leaves_out_what_does_not_apply(chain: Chain) -> None:
-    lines = chain.run("status", "--model", "oracle").out.splitlines()
+    grid = chain.run("status", "--model", "oracle").out.splitlines()
+    assert grid[0].split() == ["split", "contexts", "references", "rubrics", "age"]
+    (row,) = [line for line in grid if line.split()[:2] == ["finance-normal", "fresh"]]
+    assert re.fullmatch(r"\d+[smh]", row.split()[-1])
+    assert not any("oracle" in line or "academic-long" in line for line in grid)
+
+    lines = chain.run("status", "--model", "oracle", "--partitions").out.splitlines()
     assert lines[0].split() == ["asset", "partition", "state", "done", "failed", "error", "age"]
     assert not any("oracle" in line or "academic-long" in line for line in lines)
     (row,) = [line for line in lines if line.startswith("context_variants") and "finance-normal" in line]
