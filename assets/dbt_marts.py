@@ -46,8 +46,10 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: S
         with _building_in(copy):
             if context.is_subset:
                 # What is published holds every model, and those that were asked for may read one that was not.
-                dbt.cli(["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]).wait()
-            for event in dbt.cli(["build"], context=context).stream():
+                everything = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
+                dbt.cli(everything, target_path=copy.parent / "before").wait()
+            # Beside the copy, which goes with it: the project's own folder may be another user's.
+            for event in dbt.cli(["build"], context=context, target_path=copy.parent / "target").stream():
                 yield _with_data_version(context, event, rows)
         publish(copy, bench.settings.storage)
 

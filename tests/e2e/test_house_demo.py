@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from deepchart_dagster.settings import PROJECT_ROOT
+
 if TYPE_CHECKING:
     from tests.e2e.conftest import Demo
 
@@ -32,6 +34,14 @@ def test_every_asset_is_materialised_without_an_error(demo: Demo) -> None:
     assert {by_asset[name] for name in ("context_variants", "references", "rubrics")} == {6}
     assert by_asset["ocr_contexts"] == 8
     assert {"leaderboard", "report", "metrics/scores", "calibration"} <= by_asset.keys()
+
+
+def test_the_project_s_own_folder_is_not_written_to(demo: Demo) -> None:
+    """Whoever installed it may be another user: what dbt leaves lies in the storage, and goes with the build."""
+    begun = (demo.storage / "dagster_home" / "dagster.yaml").stat().st_mtime
+    target = PROJECT_ROOT / "dbt_reports" / "target"
+    assert [path.name for path in target.iterdir() if path.is_dir() and path.stat().st_mtime > begun] == []
+    assert [path.name for path in (demo.storage / "metrics").iterdir() if path.is_dir()] == ["parquet"]
 
 
 def test_the_oracle_scores_one_at_every_stage(demo: Demo) -> None:
