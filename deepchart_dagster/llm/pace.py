@@ -83,7 +83,7 @@ class Gate:
             if turn.done() and not turn.cancelled():  # let in just then: somebody else may have the place
                 self._inside -= 1
                 self._let_in()
-            else:
+            elif turn in self._waiting:  # not passed over yet by one that left when all were cancelled
                 self._waiting.remove(turn)
             raise
 
@@ -116,7 +116,7 @@ class Room:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._leave(size)
-            else:
+            elif (size, turn) in self._waiting:  # see Gate
                 self._waiting.remove((size, turn))
                 self._let_in()
             raise

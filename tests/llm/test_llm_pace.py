@@ -6,6 +6,7 @@ import asyncio
 import random
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -153,6 +154,24 @@ def test_a_cancelled_task_leaves_no_hole_in_the_room():
     assert asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("entering", [Gate(Pace(2)).place, partial(Room(2).holding, 1)], ids=["gate", "room"])
+def test_everybody_cancelled_at_once_ends_as_cancelled(entering):
+    """Those that hold a place leave it, and so pass over the others, before these have noticed."""
+
+    async def hold():
+        async with entering():
+            await asyncio.sleep(10)
+
+    async def scenario():
+        tasks = [asyncio.create_task(hold()) for _ in range(6)]
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert [type(ended) for ended in asyncio.run(scenario())] == [asyncio.CancelledError] * 6
+
+
 class Capacity:
     """A server that answers ``most`` calls at once and refuses the others."""
 
@@ -180,7 +199,7 @@ class Capacity:
 
 def test_a_provider_of_small_capacity_is_asked_at_its_own_pace(server, make_request, replies, tmp_path, monkeypatch):
     capacity = Capacity(server, replies, 4, monkeypatch)
-    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=3, first_wait_s=0.1, longest_wait_s=0.2))
+    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=12, first_wait_s=0.1, longest_wait_s=0.2))
 
     async def ask_all():
         requests = [make_request(f"q{number}", concurrency=32) for number in range(80)]
