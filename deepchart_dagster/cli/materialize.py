@@ -11,10 +11,12 @@ from deepchart_dagster.cli.forecast import forecast
 from deepchart_dagster.cli.pipeline import (
     JUDGE_STUDY,
     ROOT,
+    Cells,
     PipelineOutcome,
     Place,
     RunGroup,
     Scope,
+    Sorted,
     applicable_groups,
     has_errors,
     is_behind,
@@ -97,28 +99,33 @@ def command(
         groups = applicable_groups(bench, run_groups(assets, scope), scope)
         if not groups:
             raise nothing_to_do(bench, assets, scope)
-        outcome = PipelineOutcome()
         cells = read_cells(bench, scope) if stale_only or retry_errors or dry_run else {}
-        if stale_only or retry_errors:
-            chosen = sort_groups(bench, groups, scope, has_errors if retry_errors else is_behind, cells)
-            groups, outcome.rows = list(chosen.behind), list(chosen.fresh)
-        if stale_only and not reports_are_due(bench, groups):
-            groups = []
-        if stale_only or dry_run:
-            expected = forecast(bench, groups, scope, cells)
+        chosen = _chosen(bench, groups, scope, cells, stale_only=stale_only, retry_errors=retry_errors)
         if dry_run:
+            expected = forecast(bench, chosen.behind, scope, cells)
             emit(as_json, expected.as_json(), expected.in_words())
             return
-        if stale_only and groups:
-            note(expected.in_words())
+        if stale_only and chosen.behind:
+            note(forecast(bench, chosen.behind, scope, cells).in_words())
         _note_missing_keys(assets, scope, bench)
-        done = run_all(runs, groups, announce)
+        done = run_all(runs, chosen.behind, announce)
         note_budget(bench)
-    outcome.rows += done.rows
-    outcome.failures += done.failures
+    outcome = PipelineOutcome([*chosen.fresh, *done.rows], done.failures)
     emit(as_json, {**outcome_json(outcome), **_published(bench, outcome)}, outcome_text(outcome))
     if outcome.exit_code:
         raise click.exceptions.Exit(outcome.exit_code)
+
+
+def _chosen(
+    bench: Workbench, groups: list[RunGroup], scope: Scope, cells: Cells, *, stale_only: bool, retry_errors: bool
+) -> Sorted:
+    """All groups, or those that are behind or in error; none where not even tables and report would come out new."""
+    if not stale_only and not retry_errors:
+        return Sorted(tuple(groups), ())
+    chosen = sort_groups(bench, groups, scope, has_errors if retry_errors else is_behind, cells)
+    if stale_only and not reports_are_due(bench, chosen.behind):
+        return Sorted((), chosen.fresh)
+    return chosen
 
 
 def _sync(runs: Runs, bench: Workbench) -> None:
