@@ -5,10 +5,10 @@ import dagster as dg
 from assets.outcome import FRESH
 from assets.pools import TABLES
 from deepchart_dagster.artifacts.canonical import sha256_file
+from deepchart_dagster.stage_versions import REPORT_VERSION
 from resources import StorageResource, dbt_project, open_workbench
 
 WRITTEN = "page_written"
-REPORT_VERSION = "3"
 
 
 @dg.asset(

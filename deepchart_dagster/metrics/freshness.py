@@ -1,7 +1,8 @@
 """Whether rows, marts and report are made of what is stored now.
 
-A stamp beside the published store names what it was built from: the Parquet files and the call ledger, and
-the dbt project's own files. It is written when the report is done, and compared before building again.
+A stamp beside the published store names what it was built from: the Parquet files and the call ledger, the dbt
+project's own files, and the version of the page. It is written when the report is done, and compared before building
+again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.metrics.dbt import project_sources
 from deepchart_dagster.metrics.rows import BACKEND_SCORES, EXPORTED, partition_file
 from deepchart_dagster.metrics.store import metrics_folder, sources_hash
+from deepchart_dagster.stage_versions import REPORT_VERSION
 
 _STAMP_NAME = "published.json"
 
@@ -22,6 +24,7 @@ _STAMP_NAME = "published.json"
 def _stamp(storage: Path, project_dir: Path) -> dict[str, str]:
     return {
         "rows": sources_hash(storage),
+        "report": REPORT_VERSION,
         "dbt_project": content_hash(
             {
                 str(path.relative_to(project_dir)): sha256_file(path)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from execution_container import eventually, is_running
 
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.errors import ConfigurationError, InfrastructureError, SandboxUnavailable
@@ -263,28 +264,9 @@ LocalRunner().run(Program(source, 1, CodeType.PYTHON, Limits(wall_s=60)))
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-c", driver]
     with subprocess.Popen(command, cwd=project_root, stdin=subprocess.DEVNULL, env=environment) as asker:
-        assert _eventually(lambda: _is_running(marker))
+        assert eventually(lambda: is_running(marker), within_s=30)
         asker.kill()
-    assert _eventually(lambda: not _is_running(marker))
-
-
-def _is_running(marker: str) -> bool:
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cmdline").read_bytes() == f"sleep\0{marker}\0".encode():
-                return True
-        except OSError:
-            continue
-    return False
-
-
-def _eventually(holds: Callable[[], bool], within_s: float = 30.0) -> bool:
-    stop = time.monotonic() + within_s
-    while time.monotonic() < stop:
-        if holds():
-            return True
-        time.sleep(0.1)
-    return False
+    assert eventually(lambda: not is_running(marker), within_s=30)
 
 
 def test_a_runner_that_nobody_closes_leaves_no_folder(project_root: Path, tmp_path: Path) -> None:
