@@ -14,7 +14,7 @@ import pytest
 from cli_command import Ran, command_line, deepchart, process
 
 from deepchart_dagster import __version__
-from deepchart_dagster.cli.main import cli
+from deepchart_dagster.cli.group import cli
 
 
 def _commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Command]]:

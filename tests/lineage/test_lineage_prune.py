@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.cli.main import cli
+from deepchart_dagster.cli.group import cli
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.lineage.orphans import orphaned_instances, orphaned_partitions
 from deepchart_dagster.lineage.status import State, read_status

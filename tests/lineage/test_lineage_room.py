@@ -18,7 +18,7 @@ from deepchart_dagster.artifacts.results import Outcome
 from deepchart_dagster.artifacts.steps import Step, Work, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.cli.main import cli
+from deepchart_dagster.cli.group import cli
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, NODES, PartitionKey, node
 from deepchart_dagster.lineage.looks import Look, look
