@@ -9,18 +9,24 @@ from dataclasses import asdict
 
 import click
 
+from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
 from deepchart_dagster.errors import UsageError
+from deepchart_dagster.generation.asking import ANSWER_NAME
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node, plan
+from deepchart_dagster.lineage.said import Said
 from deepchart_dagster.lineage.status import behind
-from deepchart_dagster.lineage.trace import Hop, ValuePlace, hops, leaderboard_cells, value_places
+from deepchart_dagster.lineage.trace import Hop, Stage, ValuePlace, hops, leaderboard_cells, other_stages, value_places
 from deepchart_dagster.lineage.why import Explanation, explain
 from deepchart_dagster.llm.yaml_file import did_you_mean
 from deepchart_dagster.metrics.leaderboard import Cell
+from deepchart_dagster.scoring.visual import VERDICTS_NAME
 
 _SHOWN = 120
 _NAMED = 3  # instances of a group that are named
+_FILES = 6  # of a result that are named
+_SAID = {ANSWER_NAME: "the model answered", VERDICTS_NAME: "the judge did not say Yes to"}
 _HASH = re.compile(r'"([0-9a-f]{12})[0-9a-f]{52}"')
 
 
@@ -47,7 +53,8 @@ def command(
     """Say for each instance of a partition whether it is fresh, and if not, what changed: which document, prompt,
     parameter, library or code version, from what to what. More than three instances of which the same is to be said
     are counted (--json has each). With --instance, show every result on its way from the leaderboard to the pages of
-    the PDFs, and where the values that it is scored against stand.
+    the PDFs: how it ended and why, its files, the first lines of what the model answered; then its other stages, and
+    where the values that it is scored against stand.
 
     \b
     Example: deepchart why predicted_states --model oracle --split finance-normal
@@ -61,6 +68,7 @@ def command(
             raise UsageError(f"{asset} {key}: there is no instance {uid}{near}", remedy=f"All: {_whole(key)}.")
         upstream = behind(bench, key) if explanations and all(item.fresh for item in explanations) else ()
         path = hops(bench, key, uid) if uid else []
+        others = other_stages(bench, key, uid) if uid else []
         cells = leaderboard_cells(bench, key) if uid else {}
         values = value_places(bench, key, uid) if uid else []
     through = [f"but {one}: making that may change what is read here" for one in upstream]
@@ -68,8 +76,9 @@ def command(
     if uid:
         found["leaderboard"] = {name: cell.as_json() for name, cell in cells.items()}
         found["path"] = [hop.as_json() for hop in path]
+        found["other_stages"] = [stage.as_json() for stage in others]
         found["values"] = [value.as_json() for value in values]
-    way = "\n".join(_way(cells, path, values)) if uid else ""
+    way = "\n".join(_way(cells, path, others, values)) if uid else ""
     emit(as_json, found, "\n".join(filter(None, [_text(explanations), *through, way])))
 
 
@@ -147,22 +156,54 @@ def _short(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _way(cells: dict[str, Cell], path: list[Hop], values: list[ValuePlace]) -> Iterator[str]:
+def _way(cells: dict[str, Cell], path: list[Hop], others: list[Stage], values: list[ValuePlace]) -> Iterator[str]:
     """From the leaderboard down to the pages."""
     for name, cell in cells.items():
         shown = "none yet" if cell.value is None else f"{cell.value:.4f}"
         counts = f"{cell.n_scored} of {cell.n_total} scored, {cell.n_failed} failed, {cell.n_error} in error"
         yield f"leaderboard  {name}: {shown} ({counts})"
     for hop in path:
-        yield f"{hop.key.asset}  {hop.key}  {_ended(hop)}"
-        yield f"    {hop.folder}"
-        if not hop.explanation.fresh:
-            yield f"    {hop.explanation.reason}"
-            yield from _changes(hop.explanation)
+        yield from _hop(hop)
+    if others:
+        yield "Its other stages:"
+    for stage in others:
+        yield f"    {stage.key.asset}  {stage.damage or _ended(stage.result)}"
+        yield from (f"        {line}" for line in [_message(stage.result)] if line)
     for value in values:
         matched = "not found by the model" if value.predicted is None else f"matched with {_number(value.predicted)}"
         places = "; ".join(_place(place.document_id, place.page, place.row) for place in value.places)
         yield f"{_number(value.reference)}  {matched}  {places or 'stands nowhere in the context as it is written'}"
+
+
+def _hop(hop: Hop) -> Iterator[str]:
+    yield f"{hop.key.asset}  {hop.key}  {_ended(hop.result)}"
+    yield f"    {hop.folder}{_files(hop.result)}"
+    reason = "" if hop.explanation.fresh else hop.explanation.reason
+    yield from (
+        f"    {line}" for line in (_message(hop.result), reason) if line and (line == reason or line not in reason)
+    )
+    yield from _changes(hop.explanation)
+    if hop.said:
+        yield from _said(hop.said)
+
+
+def _files(result: InstanceResult | None) -> str:
+    names = sorted(result.files) if result else []
+    more = f" and {len(names) - _FILES} more" if len(names) > _FILES else ""
+    return f": {', '.join(names[:_FILES])}{more}" if names else ""
+
+
+def _message(result: InstanceResult | None) -> str:
+    """Why it ended as it did, on one line, where there is a reason; of which instance, is known."""
+    problem = result.problem if result else None
+    return " ".join(problem.message.removeprefix(f"{result.uid}: ").split()) if result and problem else ""
+
+
+def _said(said: Said) -> Iterator[str]:
+    yield f"    {_SAID[said.file.name]}:{'' if said.lines else ' nothing'}"
+    yield from (f"        {line}" for line in said.lines)
+    if said.n_more:
+        yield f"        … and {said.n_more} more in {said.file.name}"
 
 
 def _number(value: float) -> str:
@@ -175,13 +216,13 @@ def _place(document_id: str, page: int | None, row: str) -> str:
     return f"{where}: {row[:80]}"
 
 
-def _ended(hop: Hop) -> str:
-    if hop.result is None:
+def _ended(result: InstanceResult | None) -> str:
+    if result is None:
         return "not made yet"
-    problem = f" ({hop.result.problem.kind})" if hop.result.problem else ""
+    problem = f" ({result.problem.kind})" if result.problem else ""
     facts = ", ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in hop.result.value.items()
+        for name, value in result.value.items()
         if isinstance(value, int | float | str) and not isinstance(value, bool)
     )
-    return f"{hop.result.status.value}{problem}, made {hop.result.started_at[:16]}  {facts}".rstrip()
+    return f"{result.status.value}{problem}, made {result.started_at[:16]}  {facts}".rstrip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -14,9 +14,10 @@ from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.artifacts.steps import Work
 from deepchart_dagster.benchmark.model import TEXT_SETTINGS, Split
 from deepchart_dagster.contexts.locate import Occurrence, TextLine, lines_of_instance, locate
-from deepchart_dagster.errors import DeepChartError
+from deepchart_dagster.errors import DeepChartError, StorageError
 from deepchart_dagster.lineage.graph import NODES, PartitionKey, PartitionKind, node, plan
 from deepchart_dagster.lineage.looks import documents_read
+from deepchart_dagster.lineage.said import Said, said
 from deepchart_dagster.lineage.why import Explanation, explanation
 from deepchart_dagster.metrics.leaderboard import Cell, read_leaderboard
 from deepchart_dagster.scoring.fidelity import MATCHES_NAME
@@ -36,13 +37,14 @@ _PLACES_SHOWN = 3
 
 @dataclass(frozen=True)
 class Hop:
-    """One result on the way. ``result`` is None where there is none."""
+    """One result on the way. ``result`` is None where there is none; ``said`` is what was answered for it."""
 
     key: PartitionKey
     uid: str
     folder: Path
     result: InstanceResult | None
     explanation: Explanation
+    said: Said | None = None
 
     def as_json(self) -> dict[str, object]:
         result = self.result
@@ -52,6 +54,7 @@ class Hop:
             "uid": self.uid,
             "status": result.status.value if result else None,
             "problem": result.problem.kind if result and result.problem else None,
+            "message": result.problem.message if result and result.problem else None,
             "value": result.value if result else {},
             "input_key": result.input_key if result else None,
             "made": result.started_at if result else None,
@@ -60,6 +63,28 @@ class Hop:
             "fresh": self.explanation.fresh,
             "reason": self.explanation.reason,
             "changes": [{"part": one.part, "old": one.old, "new": one.new} for one in self.explanation.changes],
+            "said": self.said.as_json() if self.said else None,
+        }
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How the instance ended at a stage that is not on the way. ``result`` is None where it was not run, or where it
+    cannot be read: ``damage`` says so."""
+
+    key: PartitionKey
+    result: InstanceResult | None
+    damage: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        problem = self.result.problem if self.result else None
+        return {
+            "asset": self.key.asset,
+            "partition": str(self.key),
+            "status": self.result.status.value if self.result else None,
+            "problem": problem.kind if problem else None,
+            "message": problem.message if problem else self.damage,
+            "value": self.result.value if self.result else {},
         }
 
 
@@ -87,6 +112,20 @@ def hops(bench: Workbench, key: PartitionKey, uid: str) -> list[Hop]:
     return found
 
 
+def other_stages(bench: Workbench, key: PartitionKey, uid: str) -> list[Stage]:
+    """The instance at all other stages with the same partitions, in the order of the pipeline, as they are stored."""
+    way, kind = _ancestors(key.asset), node(key.asset).kind
+    others = [each.name for each in NODES if each.kind is kind and each.name not in way]
+    return [_stage(bench, replace(key, asset=name), uid) for name in others]
+
+
+def _stage(bench: Workbench, key: PartitionKey, uid: str) -> Stage:
+    try:
+        return Stage(key, bench.artifacts.read(key.asset, key.step.scope, uid))
+    except StorageError as error:
+        return Stage(key, None, error.message)
+
+
 def leaderboard_cells(bench: Workbench, key: PartitionKey) -> dict[str, Cell]:
     """The cells of the published leaderboard that this partition is counted in; none before the first report."""
     metrics = _METRICS.get(key.asset, ())
@@ -99,10 +138,11 @@ def leaderboard_cells(bench: Workbench, key: PartitionKey) -> dict[str, Cell]:
 
 
 def value_places(bench: Workbench, key: PartitionKey, uid: str) -> list[ValuePlace]:
-    """Where the source values stand that this model's instance is scored against; none before it is scored."""
+    """Where the source values stand that this model's instance is scored against; none before it is scored, or where
+    the score cannot be read."""
     if key.model is None or key.split is None:
         return []
-    scored = bench.artifacts.read("source_fidelity", (key.split.value, key.model), uid)
+    scored = _stage(bench, replace(key, asset="source_fidelity"), uid).result
     if scored is None or MATCHES_NAME not in scored.files:
         return []
     matches = json.loads(read_output(bench.artifacts, scored, MATCHES_NAME))
@@ -156,4 +196,5 @@ def _hop(bench: Workbench, key: PartitionKey, work: Work) -> Hop:
     step = key.step
     stored = bench.artifacts.read(step.asset, step.scope, work.uid)
     folder = bench.artifacts.folder(step.asset, step.scope, work.uid)
-    return Hop(key, work.uid, folder, stored, explanation(bench, work, stored))
+    answered = said(bench.artifacts, stored) if stored else None
+    return Hop(key, work.uid, folder, stored, explanation(bench, work, stored), answered)
