@@ -2,7 +2,8 @@
 
     <root>/given_rubrics/<uid>.json
 
-A given rubric takes the writer's place for its query. Its questions are checked on the reference chart like any
+A given rubric takes the writer's place for its query; where it asks what the writer's valid questions ask, the written
+one stays for as long as it stands. Its questions are checked on the reference chart like any
 other's (``checked``), and those that do not hold are kept as invalid, not replaced; or they count as they stand.
 
 Two files are read:
@@ -26,7 +27,7 @@ from deepchart_dagster.artifacts.bounded_json import load_json
 from deepchart_dagster.artifacts.canonical import content_hash
 from deepchart_dagster.artifacts.files import path_segment, storage_errors, write_json
 from deepchart_dagster.errors import BenchmarkFormatError, DamagedFile
-from deepchart_dagster.scoring.rubric_writing import Aspect
+from deepchart_dagster.scoring.rubric_writing import Aspect, RubricItem
 
 EXPORT_FORMAT: Final = "deepchart-rubrics/1"
 _MOST_BYTES = 64 << 20
@@ -60,6 +61,11 @@ class GivenRubric(BaseModel):
         """Aspects with fewer or more questions than the paper's: they count as they are."""
         counts = Counter(one.aspect for one in self.questions)
         return tuple(aspect for aspect in Aspect if not aspect.fewest <= counts[aspect] <= aspect.most)
+
+    def asks(self, items: Iterable[RubricItem]) -> bool:
+        """Whether these are its questions, in whatever order."""
+        own = sorted((one.aspect, one.question) for one in self.questions)
+        return own == sorted((item.aspect, item.question) for item in items)
 
     def identity(self) -> str:
         """What a rubric made from this depends on."""

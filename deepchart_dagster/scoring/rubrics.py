@@ -4,7 +4,7 @@ Three aspects: instruction compliance (3–5 questions), data-mapping topology (
 ``rubric.json`` is stored once a query (scope ()) and shared by every model and context variant. Questions that
 the judge does not confirm on the reference chart are kept in it as invalid, beside those that replaced them;
 VAS counts the valid ones. An aspect that stays short of its minimum after that is named in ``short_aspects``. A
-rubric that somebody gave (scoring.given_rubrics) takes the writer's place.
+rubric that somebody gave (scoring.given_rubrics) takes the writer's place, unless it asks what was written.
 
 How an instance ends:
 
@@ -16,7 +16,7 @@ error            the chart is not there, the writer wrote nothing complete, a ca
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +26,7 @@ from deepchart_dagster.artifacts.canonical import InputKey
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.results import InstanceResult, Outcome
-from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, run_step
+from deepchart_dagster.artifacts.steps import Progress, Step, StepSummary, Work, reusable, run_step
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Query, Split
@@ -43,6 +43,8 @@ from deepchart_dagster.stage_versions import RUBRIC_VERSION
 
 RUBRIC_NAME = "rubric.json"
 CHART_NAME = "chart.png"
+
+_STEP = Step(asset="rubrics", partition=(), scope=(), shared=True)
 
 
 class Rubric(BaseModel):
@@ -104,7 +106,7 @@ class RubricStage:
         return [self._work(instance.query) for instance in self.library.instances(split)]
 
     def run(self, split: Split, progress: Progress | None = None) -> StepSummary:
-        step = Step(asset="rubrics", partition=(split.value,), scope=(), shared=True)
+        step = replace(_STEP, partition=(split.value,))
         return run_step(self.store, step, self.plan(split), concurrency=self.concurrency, progress=progress)
 
     def requests(self, query: Query) -> list[ChatRequest]:
@@ -135,7 +137,7 @@ class RubricStage:
         return Work(query.uid, job.key(), job.compute)
 
     def _job(self, query: Query) -> _Job:
-        return _Job(
+        job = _Job(
             stage=self,
             query=query,
             references=usable_result(self.store, "references", (), query.uid),
@@ -143,6 +145,24 @@ class RubricStage:
             judge=self.judges.judge_for(query.benchmark),
             given=GivenRubrics(self.store.root).read(query.uid),
         )
+        return replace(job, given=None) if self._is_written(job) else job
+
+    def _is_written(self, job: _Job) -> bool:
+        """Whether a rubric is given that asks what the written one asks, and that one stands: there is nothing to make.
+
+        Where it stands no more (another writer, another prompt), the given one takes its place.
+        """
+        if job.given is None or CHART_NAME not in job.references.files:
+            return False
+        written = replace(job, given=None)
+        stored = reusable(self.store, _STEP, Work(job.query.uid, written.key()))
+        if stored is None or RUBRIC_NAME not in stored.files:
+            return False
+        try:
+            rubric = Rubric.read(read_output(self.store, stored, RUBRIC_NAME), f"{stored.uid} {RUBRIC_NAME}")
+        except UpstreamError:
+            return False  # it is damaged: made anew, from what is given
+        return job.given.asks(rubric.valid_items)
 
 
 def _without_chart(query: Query) -> Work:

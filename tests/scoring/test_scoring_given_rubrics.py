@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -123,12 +124,42 @@ def test_giving_and_forgetting_make_the_rubric_stale_and_verdicts_of_old_questio
 def test_what_was_exported_is_the_same_rubric_elsewhere(house: Any, tmp_path: Path) -> None:
     house.rubrics().run(SPLIT)
     exported = rubric_of(house)
+    shutil.rmtree(house.root / "rubrics")
     given(house, tmp_path, {"format": EXPORT_FORMAT, "rubrics": [exported.model_dump(mode="json")]})
     house.rubrics().run(SPLIT)
     again = rubric_of(house)
+    assert again.writer == "given.json"
     assert [(item.aspect, item.question) for item in again.valid_items] == [
         (item.aspect, item.question) for item in exported.valid_items
     ]
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_what_says_the_same_as_the_written_one_makes_nothing_stale(house: Any, tmp_path: Path, checked: bool) -> None:
+    house.chart("q1", house.bar_chart(30.0, 10.0, 20.0, 50.0), house.png_of(2))
+    house.rubrics().run(SPLIT)
+    house.visual().run(SPLIT, house.model)
+    written = rubric_of(house)
+    exported = {"format": EXPORT_FORMAT, "rubrics": [written.model_dump(mode="json")]}
+    house.client.forget_counts()
+    given(house, tmp_path, exported, checked=checked)
+    assert (house.rubrics().run(SPLIT).n_computed, house.visual().run(SPLIT, house.model).n_computed) == (0, 0)
+    assert rubric_of(house) == written
+    assert house.client.requests == []
+
+    exported["rubrics"][0]["items"].pop()
+    given(house, tmp_path, exported, checked=checked)
+    assert (house.rubrics().run(SPLIT).n_computed, house.visual().run(SPLIT, house.model).n_computed) == (1, 1)
+
+
+def test_a_given_rubric_takes_the_place_of_one_like_it_that_stands_no_more(house: Any, tmp_path: Path) -> None:
+    house.rubrics().run(SPLIT)
+    written = rubric_of(house)
+    given(house, tmp_path, {"format": EXPORT_FORMAT, "rubrics": [written.model_dump(mode="json")]})
+    house.output("rubrics", (), "q1", "rubric.json").write_bytes(b"{")
+    house.client.forget_counts()
+    assert house.rubrics().run(SPLIT).n_computed == 1
+    assert (rubric_of(house).writer, house.client.count("rubric")) == ("given.json", 0)
 
 
 @pytest.mark.parametrize(
