@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ _MAY_PASS = frozenset(
     )
 )
 _AGAIN_AFTER_S = (60, 300)
+_SILENT_S = 30.0
 
 
 def partition_checks(asset: str, partitions_def: dg.PartitionsDefinition[str]) -> list[dg.AssetCheckSpec]:
@@ -183,12 +185,18 @@ def _as_list(problems: tuple[InstanceProblem, ...]) -> str:
     return "\n".join([*lines, *([f"* and {more} more"] if more > 0 else [])])
 
 
-def progress_log(context: dg.AssetExecutionContext, *, every: int = 10) -> Callable[[int, int], None]:
-    """A progress callback that writes a line to the run's log each ``every`` instances and at the end."""
+def progress_log(
+    context: dg.AssetExecutionContext, *, every: int = 10, clock: Callable[[], float] = time.monotonic
+) -> Callable[[int, int], None]:
+    """A progress callback that writes a line to the run's log each ``every`` instances, with the first one that ends
+    after half a minute of silence (ten charts are a hundred questions to a judge), and at the end."""
+    last = clock()
 
     def report(done: int, total: int) -> None:
-        if done == total or done % every == 0:
+        nonlocal last
+        if done == total or done % every == 0 or clock() - last >= _SILENT_S:
             context.log.info(f"{done} of {total} instances done")
+            last = clock()
 
     return report
 

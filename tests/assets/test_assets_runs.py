@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.outcome import try_again
+from assets.outcome import progress_log, try_again
 from assets.pools import LIMITS
 from deepchart_dagster.artifacts.steps import InstanceProblem, StepSummary
 
@@ -77,3 +77,21 @@ def test_a_provider_that_is_down_is_asked_again_after_a_while(retry: int, wait: 
 )
 def test_other_errors_are_left_for_the_next_run(context: SimpleNamespace, summary: StepSummary) -> None:
     assert _asked(context, summary) is None
+
+
+def _said(seconds_each: float, total: int) -> list[str]:
+    """The lines of a step whose instances end one after the other, each after so many seconds."""
+    lines: list[str] = []
+    now = 0.0
+    context: Any = SimpleNamespace(log=SimpleNamespace(info=lines.append))
+    report = progress_log(context, clock=lambda: now)
+    for done in range(1, total + 1):
+        now += seconds_each
+        report(done, total)
+    return [line.removesuffix(" instances done") for line in lines]
+
+
+def test_progress_is_said_each_ten_instances_and_where_these_take_long_each_half_minute() -> None:
+    assert _said(0.1, 25) == ["10 of 25", "20 of 25", "25 of 25"]
+    assert _said(20.0, 5) == ["2 of 5", "4 of 5", "5 of 5"]
+    assert _said(65.0, 3) == ["1 of 3", "2 of 3", "3 of 3"]
