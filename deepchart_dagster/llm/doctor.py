@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from deepchart_dagster.llm.provider_keys import KEY_NAMES
+from deepchart_dagster.llm.provider_keys import KEY_NAMES, WITHOUT_KEY
 from deepchart_dagster.llm.registry import ModelSpec
 
 
@@ -30,7 +30,7 @@ def key_remedy(names: tuple[str, ...]) -> str:
 
 def key_names(model: ModelSpec) -> tuple[str, ...] | None:
     """The variables of which one must be set; empty where none is needed, None where only litellm knows."""
-    return () if model.scripted else KEY_NAMES.get(model.provider)
+    return () if model.scripted or model.provider in WITHOUT_KEY else KEY_NAMES.get(model.provider)
 
 
 def missing_key(model: ModelSpec, environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ def key_statuses(models: Iterable[ModelSpec], environ: Mapping[str, str] | None 
 def _ask_litellm(model: ModelSpec) -> KeyStatus:
     from deepchart_dagster.llm.litellm_library import litellm_library
 
-    found = litellm_library().validate_environment(model=model.litellm_model)
+    found = litellm_library().validate_environment(model=model.litellm_model, api_base=model.api_base)
     missing = tuple(found["missing_keys"])
     return KeyStatus(
         slug=model.slug,

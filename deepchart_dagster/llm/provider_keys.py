@@ -20,3 +20,6 @@ KEY_NAMES: dict[str, tuple[str, ...]] = {
     "xai": ("XAI_API_KEY",),
     "zai": ("ZAI_API_KEY",),
 }
+
+# Servers of one's own, on this machine unless api_base says where: litellm asks for their address as if it were a key.
+WITHOUT_KEY = frozenset({"ollama", "ollama_chat"})

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from deepchart_dagster.llm.doctor import key_status, key_statuses
+from deepchart_dagster.llm.doctor import key_status, key_statuses, missing_key
 from deepchart_dagster.llm.registry import ModelSpec, load_judges, load_models
 from deepchart_dagster.settings import PROJECT_ROOT
 
@@ -58,6 +58,23 @@ def test_a_provider_that_only_litellm_knows(monkeypatch):
     assert (status.names, status.present) == (("PERPLEXITYAI_API_KEY",), False)
     monkeypatch.setenv("PERPLEXITYAI_API_KEY", "x")
     assert key_status(model("perplexity/sonar")).present
+
+
+@pytest.mark.parametrize("api_base", [None, "http://127.0.0.1:11434"])
+@pytest.mark.parametrize("provider", ["ollama", "ollama_chat", "hosted_vllm"])
+def test_a_server_of_ones_own_needs_no_key(provider, api_base, monkeypatch):
+    monkeypatch.delenv("OLLAMA_API_BASE", raising=False)
+    local = ModelSpec(slug="m", litellm_model=f"{provider}/qwen3", api_base=api_base)
+    status = key_status(local)
+    assert (status.names, status.present, status.remedy) == ((), True, "")
+    assert missing_key(local) == ()
+
+
+def test_an_address_that_models_yaml_gives_is_not_asked_for(monkeypatch):
+    for name in ("AZURE_API_BASE", "AZURE_API_VERSION", "AZURE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    azure = ModelSpec(slug="m", litellm_model="azure/gpt", api_base="https://own.openai.azure.com")
+    assert key_status(azure).names == ("AZURE_API_VERSION", "AZURE_API_KEY")
 
 
 def test_our_names_are_those_that_litellm_asks_for(monkeypatch):
