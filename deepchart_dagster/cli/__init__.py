@@ -1,6 +1,8 @@
 """The ``deepchart`` command: thin, one module a group of commands.
 
-main      the group, exit codes, errors in one line
+main      the entry point, light
+group     the group, exit codes, errors in one line
+ctrl_c    Ctrl-C before the command is known, and after its last words
 common    options and output that all commands share
 runs      materialising assets through Dagster in this process
 """

@@ -6,7 +6,9 @@ it is imported by the first call only, from here only, with those switches set.
 
 from __future__ import annotations
 
+import functools
 import gc
+import importlib
 import logging
 import os
 import threading
@@ -26,6 +28,8 @@ _SWITCHES = {
     "LITELLM_LOCAL_POLICY_TEMPLATES": "True",
 }
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+# No provider's reason is as long; whole web pages are.
+_LONGEST_REDACTED = 20_000
 _CLIENT_LOGGERS = ("httpx", "httpcore", "openai", "aiohttp")
 
 _lock = threading.Lock()
@@ -74,6 +78,7 @@ def _set_up() -> None:
     # Its tokenizers for some model names come from the network: 23 seconds of retries when there is none.
     litellm.disable_hf_tokenizer_download = True
     _quieten()
+    _redact_beginnings()
     stay_on_the_host()
     from deepchart_dagster.llm.scripted.provider import PROVIDER, scripted_provider
 
@@ -96,6 +101,22 @@ def _import_the_rest(litellm: Any) -> None:
     """What litellm imports with its first call, half a second, now: by then many calls wait for it. Asks nobody."""
     message = {"role": "user", "content": "-"}
     litellm.completion(model="openai/none", messages=[message], mock_response="-", api_key="-", num_retries=0)
+
+
+def _redact_beginnings() -> None:
+    """Of an error's text litellm looks for keys in the beginning, and keeps that alone.
+
+    It reads the whole of it twice, with a pattern that takes a second for a megabyte, and no call goes on meanwhile.
+    What is shown of an error is shorter still, and redacted by us (llm.provider_errors).
+    """
+    module = importlib.import_module("litellm.litellm_core_utils.secret_redaction")
+    whole = module.python_redact_string
+
+    @functools.wraps(whole)
+    def beginning(value: str) -> str:
+        return str(whole(value[:_LONGEST_REDACTED]))
+
+    module.python_redact_string = beginning  # type: ignore[attr-defined]
 
 
 def _quieten() -> None:

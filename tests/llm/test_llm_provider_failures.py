@@ -22,6 +22,7 @@ from deepchart_dagster.errors import (
 from deepchart_dagster.llm.client import LiteLLMClient
 from deepchart_dagster.llm.doctor import key_names
 from deepchart_dagster.llm.ledger import read_ledger
+from deepchart_dagster.llm.litellm_library import litellm_library
 from deepchart_dagster.llm.registry import load_judges, load_models
 from deepchart_dagster.llm.retry import RetryPolicy
 from deepchart_dagster.settings import PROJECT_ROOT
@@ -416,6 +417,26 @@ def test_an_error_as_long_as_a_web_page_is_looked_through_in_no_time():
     begun = time.process_time()
     assert len(_safe("api_key=" + "x" * 50_000_000)) < 100
     assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize("status", [200, 429, 500])
+@pytest.mark.parametrize("litellm_model", ["openai/local-model", "anthropic/claude", "gemini/gemini-3"])
+def test_an_answer_in_error_of_megabytes_takes_no_time_and_leaves_one_line(
+    server, make_request, replies, tmp_path, monkeypatch, litellm_model, status
+):
+    """litellm looked through all of it for keys, twice: 8 s of processor time for each attempt."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "local-key-of-anthropic")
+    monkeypatch.setenv("GEMINI_API_KEY", "local-key-of-gemini")
+    litellm_library()
+    body = json.dumps({"error": {"message": "it is down and " * 350_000}}).encode()
+    server.tell(replies.Reply(status=status, body=body))
+    client = LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=1, patience_s=0.0))
+    base = server.url.removesuffix("/v1") if litellm_model.startswith("anthropic") else server.url
+    begun = time.process_time()
+    error = failed(client, make_request(litellm_model=litellm_model, api_base=base))
+    assert time.process_time() - begun < 3
+    assert "it is down and it is down" in error.message
+    assert len(str(error)) < 600
 
 
 @pytest.mark.parametrize(
