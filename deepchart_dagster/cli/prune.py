@@ -6,7 +6,13 @@ import click
 
 from deepchart_dagster.cli.common import common_options, emit, note, workbench
 from deepchart_dagster.errors import StorageError
-from deepchart_dagster.lineage.orphans import Orphan, orphaned_instances, orphaned_partitions, remove
+from deepchart_dagster.lineage.orphans import (
+    Orphan,
+    orphaned_instances,
+    orphaned_partitions,
+    remove,
+    unanswered_judges,
+)
 
 
 @click.command("prune", short_help="Delete what belongs to nothing any more.")
@@ -14,16 +20,17 @@ from deepchart_dagster.lineage.orphans import Orphan, orphaned_instances, orphan
 @common_options
 def command(dry_run: bool, storage: str | None, as_json: bool) -> None:
     """Delete orphaned results: of models that are not in models.yaml any more or no longer asked about a split, of
-    documents that were removed, of queries that no benchmark or split has any more, with the rows that tables are
-    made of. Until then they are kept: `deepchart status` shows such partitions as orphaned. Leaderboard and report
-    change when they are made next (`deepchart materialize "group:reports"`). Answers of models stay in the response
-    cache, so that nothing has to be paid for twice.
+    judges that are not in judges.yaml any more, of documents that were removed, of queries that no benchmark or split
+    has any more, with the rows that tables are made of; and the attempts of judges of the judge study of which every
+    one is in error. Until then they are kept: `deepchart status` shows such partitions as orphaned. Leaderboard and
+    report change when they are made next (`deepchart materialize "group:reports"`). Answers of models stay in the
+    response cache, so that nothing has to be paid for twice.
 
     \b
     Example: deepchart prune --dry-run
     """
     with workbench(storage) as bench:
-        found = [*orphaned_partitions(bench), *orphaned_instances(bench)]
+        found = [*orphaned_partitions(bench), *orphaned_instances(bench), *unanswered_judges(bench)]
         rows = [_row(orphan) for orphan in found]
         kept: list[str] = []
         for orphan in [] if dry_run else found:

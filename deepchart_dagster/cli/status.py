@@ -40,7 +40,10 @@ def command(
         cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split), anew=anew)
     untouched = [] if models else _untouched(cells)
     shown = [cell for cell in cells if cell.key.model not in untouched and cell.state is not State.NOT_APPLICABLE]
-    text = partition_list(shown) if partitions else status_summary(shown)
+    in_vain = [cell for cell in shown if cell.key.judge and cell.state is State.FAILED]
+    text = partition_list(shown) if partitions else status_summary([cell for cell in shown if cell not in in_vain])
+    if in_vain and not partitions:
+        text += "".join(f"\n{_in_vain(cell)}" for cell in in_vain)
     if untouched:
         text += f"\nNever run, left out here: {', '.join(untouched)}; --model NAME shows one, --json shows all."
     calls = calls_in_flight(bench.settings.storage)
@@ -48,6 +51,15 @@ def command(
         text += f"\n{len(calls)} calls in flight; the oldest: {calls[0].in_words()}"
     flying = {"n": len(calls), "oldest": calls[0].as_json() if calls else None}
     emit(as_json, {"cells": [cell.as_json() for cell in cells], "calls_in_flight": flying}, text)
+
+
+def _in_vain(cell: Cell) -> str:
+    """Nobody has to run the judge study: a judge that could not be asked makes nothing unfinished."""
+    judge = cell.key.judge
+    return (
+        f"Tried in vain, left out here: judge {judge}: {'; '.join(cell.because)} "
+        f"(again: deepchart materialize judge_verdicts --judge {judge}; forget it: deepchart prune)"
+    )
 
 
 def _untouched(cells: list[Cell]) -> list[str]:

@@ -1,8 +1,9 @@
 """What is stored and belongs to nothing any more: kept, said, and deleted only by ``deepchart prune``.
 
-A partition is orphaned when its model is no longer in models.yaml or is not asked about that split any more, or when
-its document is no longer registered; an instance when no benchmark has its query any more, or not in that split. What
-is merely not selected (DEEPCHART_BENCHMARKS, DEEPCHART_ULTRA_LONG) is no orphan.
+A partition is orphaned when its model is no longer in models.yaml or is not asked about that split any more, when its
+judge is no longer in judges.yaml, or when its document is no longer registered; an instance when no benchmark has its
+query any more, or not in that split. What is merely not selected (DEEPCHART_BENCHMARKS, DEEPCHART_ULTRA_LONG) is no
+orphan.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from deepchart_dagster.artifacts.files import path_segment, storage_errors
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Backend, Instance, Split
 from deepchart_dagster.lineage.graph import NODES, AssetNode, PartitionKey, PartitionKind
+from deepchart_dagster.lineage.looks import State, look
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.metrics.rows import partition_file
 from deepchart_dagster.workbench import Workbench
@@ -50,6 +52,20 @@ def orphaned_instances(bench: Workbench) -> list[Orphan]:
     if not belonging.library.names():
         return []
     return [orphan for asset in NODES for orphan in _instances(bench, asset, belonging)]
+
+
+def unanswered_judges(bench: Workbench) -> list[Orphan]:
+    """Judges of the judge study that were tried, and every chart is in error: they left nothing but the attempt, which
+    status would count as not fresh for ever, since nobody has to run the study."""
+    return [
+        _partition(bench, key, "every chart is in error: the judge was tried and answered nothing")
+        for asset in NODES
+        if asset.kind is PartitionKind.JUDGE
+        for (judge,) in bench.artifacts.manifests(asset.name)
+        if judge in bench.judges.judges
+        for key in [PartitionKey(asset.name, judge=judge)]
+        if look(bench, key).state is State.FAILED
+    ]
 
 
 def remove(bench: Workbench, orphan: Orphan) -> None:
@@ -98,13 +114,18 @@ class _Belonging:
 
 
 def _partitions(bench: Workbench, asset: AssetNode, belonging: _Belonging) -> Iterator[Orphan]:
-    """Every stored partition by model or document; ``reason`` is empty where it is no orphan."""
+    """Every stored partition by model, document or judge; ``reason`` is empty where it is no orphan."""
     root = bench.settings.storage / asset.name
     if asset.kind is PartitionKind.DOCUMENT:
         for folder in _folders(root):
             gone = folder.name not in belonging.documents
             key = PartitionKey(asset.name, document=folder.name)
             yield _partition(bench, key, "the document is not registered any more" if gone else "")
+    if asset.kind is PartitionKind.JUDGE:
+        for folder in _folders(root):
+            gone = folder.name not in bench.judges.judges
+            key = PartitionKey(asset.name, judge=folder.name)
+            yield _partition(bench, key, f"{folder.name} is not in judges.yaml any more" if gone else "")
     for folder in _folders(root):
         for name in [] if asset.kind not in _BY_MODEL else [one.name for one in _folders(folder)]:
             if stored := _model_key(asset, folder.name, name):

@@ -138,3 +138,51 @@ def test_a_partition_that_is_being_made_is_not_pruned(
     assert "is being materialised by another process" in kept
     assert (storage / "predicted_states/academic-normal/oracle").is_dir()
     assert not (storage / "source_fidelity/academic-normal/oracle").exists()
+
+
+UNASKED = "qwen3.5-plus"
+
+
+@pytest.fixture
+def tried(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A storage whose judge study was done by one judge, and tried with another whose key is not set."""
+    storage = Path(shutil.copytree(whole, tmp_path / "tried"))
+    monkeypatch.setenv("DEEPCHART_STORAGE", str(storage))
+    with Workbench(load_settings(storage=storage)) as bench:
+        assert bench.judge_study().run(UNASKED).n_error == 2
+    return storage
+
+
+def _status(*options: str) -> str:
+    done = CliRunner().invoke(cli, ["status", "--split", "academic-normal", "--model", "oracle", *options])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_judge_tried_without_a_key_is_one_line_of_the_status_until_it_is_pruned(tried: Path) -> None:
+    text = _status()
+    assert "\nEverything is fresh: " in text
+    (line,) = [line for line in text.splitlines() if UNASKED in line]
+    assert line.startswith(f"Tried in vain, left out here: judge {UNASKED}: 2 in error, first mini/")
+    assert "Set DASHSCOPE_API_KEY in the environment." in line
+    assert f"judge_verdicts       {UNASKED} " in _status("--partitions")
+    cells = json.loads(_status("--json"))["cells"]
+    states = {cell["judge"]: cell["state"] for cell in cells if cell["asset"] == "judge_verdicts"}
+    assert states == {"scripted-judge": "fresh", UNASKED: "failed"}
+
+    assert [(row["asset"], row["partition"]) for row in _prune()["orphans"]] == [("judge_verdicts", UNASKED)]
+    assert not (tried / "judge_verdicts" / UNASKED).exists()
+    assert UNASKED not in _status("--partitions")
+    assert _prune()["orphans"] == []
+    assert (tried / "judge_verdicts" / "scripted-judge").is_dir()
+
+
+def test_a_judge_taken_out_is_orphaned(tried: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judges = tmp_path / "judges.yaml"
+    text = load_settings(storage=tried).judges_file.read_text()
+    judges.write_text(text.replace(f"\n  {UNASKED}:\n", "\n  another:\n"))
+    monkeypatch.setenv("DEEPCHART_JUDGES_FILE", str(judges))
+    assert f"{UNASKED} is not in judges.yaml any more" in _status("--partitions")
+    (row,) = _prune()["orphans"]
+    assert (row["partition"], row["reason"]) == (UNASKED, f"{UNASKED} is not in judges.yaml any more")
+    assert not (tried / "judge_verdicts" / UNASKED).exists()
