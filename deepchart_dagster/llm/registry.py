@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
+from deepchart_dagster.artifacts.canonical import canonical_json
 from deepchart_dagster.artifacts.files import is_slug
 from deepchart_dagster.benchmark.model import Modality
 from deepchart_dagster.errors import ConfigurationError
@@ -237,6 +238,7 @@ def _load_models_file(path: Path) -> _ModelsFile:
     _name_entries(file, "models")
     content = file.validate(_ModelsFile)
     _check_programs(file, "models", content.models)
+    _check_answers(file, "models", content.models)
     _check_providers(file, content)
     return content
 
@@ -248,6 +250,7 @@ def load_judges(path: Path) -> JudgesFile:
     _name_entries(file, "judges", protocols=[Modality.MULTIMODAL.value])
     judges = file.validate(JudgesFile)
     _check_programs(file, "judges", judges.judges)
+    _check_answers(file, "judges", judges.judges)
     for place, slug in _references(judges):
         if slug not in judges.judges:
             raise file.error(
@@ -285,6 +288,21 @@ def _check_providers(file: YamlFile, content: _ModelsFile) -> None:
         if name not in known:
             what = f"no model is reached through {name!r}{did_you_mean(name, known)}"
             raise file.error(("providers", name), what, "A provider is what stands before the slash in litellm_model.")
+
+
+def _check_answers(file: YamlFile, section: str, entries: dict[str, ModelSpec]) -> None:
+    """Two servers may call different weights by one name. No address is in a key, so that the one that is asked second
+    would be given the answers of the first."""
+    first: dict[str, ModelSpec] = {}
+    for slug, entry in entries.items():
+        other = first.setdefault(canonical_json(entry.identity()), entry)
+        if other.api_base != entry.api_base:
+            raise file.error(
+                (section, slug),
+                f"it would be given the answers of {other.slug}, which has the same litellm_model, parameters and "
+                "revision at another api_base",
+                "Say with 'revision: …' which weights each serves; where they are the same, keep one of the two.",
+            )
 
 
 def _check_programs(file: YamlFile, section: str, entries: dict[str, ModelSpec]) -> None:

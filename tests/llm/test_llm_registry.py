@@ -346,3 +346,35 @@ def test_a_wrong_judges_file(write, change, words):
 def test_an_unknown_judge_for_a_benchmark(write):
     said = complaint(write(JUDGE_TEXT + "for_benchmark:\n  mini: {primary: three}\n"), load_judges)
     assert "line 8: for_benchmark.mini.primary: no judge is called 'three'" in said
+
+
+TWO_SERVERS = """models:
+  large:
+    litellm_model: hosted_vllm/default
+    api_base: http://127.0.0.1:8000/v1
+  small:
+    litellm_model: hosted_vllm/default
+    api_base: http://127.0.0.1:8001/v1
+"""
+
+
+def test_two_servers_with_a_model_of_one_name_are_told_apart_or_refused(write):
+    said = complaint(write(TWO_SERVERS))
+    assert "line 5: models.small: it would be given the answers of large" in said
+    assert "revision" in said
+    told_apart = load_models(write(TWO_SERVERS + "    revision: small-8b\n"))
+    assert told_apart["large"].identity() != told_apart["small"].identity()
+
+
+@pytest.mark.parametrize("more", ["    parameters: {temperature: 0.2}\n", "    revision: small-8b\n"])
+def test_two_servers_whose_answers_are_kept_apart_are_taken(write, more):
+    assert set(load_models(write(TWO_SERVERS + more))) == {"large", "small"}
+
+
+def test_one_server_may_stand_twice(write):
+    assert set(load_models(write(TWO_SERVERS.replace("8001", "8000")))) == {"large", "small"}
+
+
+def test_two_judges_at_two_servers_are_told_apart_or_refused(write):
+    text = TWO_SERVERS.replace("models:", "judges:") + "primary: large\nrubric_writer: large\n"
+    assert "judges.small: it would be given the answers of large" in complaint(write(text), load_judges)
