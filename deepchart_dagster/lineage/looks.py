@@ -9,7 +9,7 @@ from enum import StrEnum
 from deepchart_dagster.artifacts.results import InstanceResult, Status, about
 from deepchart_dagster.artifacts.steps import Work, stands
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.errors import DamagedFile, StorageError
+from deepchart_dagster.errors import DamagedFile, StorageError, UpstreamError
 from deepchart_dagster.lineage.changes import changes
 from deepchart_dagster.lineage.graph import PartitionKey, plan
 from deepchart_dagster.workbench import Workbench
@@ -32,6 +32,8 @@ class Look:
     """What a partition holds, by itself.
 
     standing      instances whose stored result a run would keep
+    in_error      instances whose stored result is an error
+    waiting       of the others, those that a run could not make: what they read is in error or not there
     because       what makes it other than fresh, a line each
     cause         the same in few words, for what reads from it
     reads         document -> the instances whose context is built from it (context_variants)
@@ -42,8 +44,9 @@ class Look:
     state: State
     uids: frozenset[str] = frozenset()
     standing: frozenset[str] = frozenset()
+    in_error: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
     n_failed: int = 0
-    n_error: int = 0
     because: tuple[str, ...] = ()
     cause: str = ""
     oldest: str | None = None
@@ -60,8 +63,16 @@ class _Instance:
     stands: bool
 
     @property
+    def is_error(self) -> bool:
+        return self.stored is not None and self.stored.is_error
+
+    @property
+    def is_waiting(self) -> bool:
+        return not self.is_error and isinstance(self.work.blocked, UpstreamError)
+
+    @property
     def is_outdated(self) -> bool:
-        return self.stored is not None and not self.stored.is_error and not self.stands
+        return self.stored is not None and not self.is_error and not self.stands
 
 
 def look(bench: Workbench, key: PartitionKey) -> Look:
@@ -71,7 +82,7 @@ def look(bench: Workbench, key: PartitionKey) -> Look:
         return Look(key, State.NOT_APPLICABLE)
     instances = [_instance(bench.artifacts, key, work) for work in works]
     standing = frozenset(one.work.uid for one in instances if one.stands)
-    errors = [one for one in instances if one.stored is not None and one.stored.is_error]
+    errors = [one for one in instances if one.is_error]
     outdated = [one for one in instances if one.is_outdated]
     state = _state(len(works), len(standing), len(errors), len(outdated))
     because, causes = _because(instances, errors, outdated)
@@ -83,8 +94,9 @@ def look(bench: Workbench, key: PartitionKey) -> Look:
         state,
         uids=frozenset(work.uid for work in works),
         standing=standing,
+        in_error=frozenset(one.work.uid for one in errors),
+        waiting=frozenset(one.work.uid for one in instances if one.is_waiting),
         n_failed=sum(one.stands and one.stored is not None and one.stored.status is Status.FAILED for one in instances),
-        n_error=len(errors),
         because=tuple(because),
         cause=", ".join(causes),
         oldest=started[0] if started else None,

@@ -1,7 +1,7 @@
 """What a refresh has to run next, by the status alone: the furthest upstream first, partition by partition.
 
 What is missing altogether was never asked for, and what is in error is tried again by whoever wants to pay for it:
-neither is refreshed by itself.
+neither is refreshed by itself. What reads from an error has nothing to be made from: its last result stays until then.
 """
 
 from __future__ import annotations
@@ -38,11 +38,8 @@ class Refresh:
 
 
 def is_due(cell: Cell) -> bool:
-    """Begun, and something other than an error is to be made, or reads what is."""
-    if cell.state not in (State.STALE, State.PARTIAL):
-        return False
-    unlisted = cell.n_done == cell.n_total  # every result stands; what a run has to write of them is missing
-    return unlisted or cell.n_behind > 0 or cell.n_total - cell.n_done - cell.n_error > 0
+    """Begun, and something can be made that is no error and waits for none."""
+    return cell.state in (State.STALE, State.PARTIAL) and (cell.unlisted or bool(cell.refreshable))
 
 
 def due(cells: Iterable[Cell]) -> list[Refresh]:

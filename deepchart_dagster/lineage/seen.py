@@ -33,7 +33,7 @@ from deepchart_dagster.lineage.looks import Look, State, look
 from deepchart_dagster.settings import PROJECT_ROOT
 from deepchart_dagster.workbench import Workbench
 
-_FORMAT = 2
+_FORMAT = 3
 _AT_ONCE = 2  # folders that are read; more do not pay, since Python's part of it is done one at a time
 _PLAIN_FOLDER = 2  # links to a folder that holds files alone: its name and its own "."
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -221,8 +221,9 @@ def _written(found: Look) -> dict[str, Any]:
         "state": found.state.value,
         "uids": sorted(found.uids),
         "others": sorted(found.uids - found.standing),
+        "in_error": sorted(found.in_error),
+        "waiting": sorted(found.waiting),
         "n_failed": found.n_failed,
-        "n_error": found.n_error,
         "because": list(found.because),
         "cause": found.cause,
         "oldest": found.oldest,
@@ -238,8 +239,9 @@ def _read(key: PartitionKey, stored: dict[str, Any]) -> Look:
         State(stored["state"]),
         uids=uids,
         standing=uids.difference(stored["others"]),
+        in_error=frozenset(stored["in_error"]),
+        waiting=frozenset(stored["waiting"]),
         n_failed=stored["n_failed"],
-        n_error=stored["n_error"],
         because=tuple(stored["because"]),
         cause=stored["cause"],
         oldest=stored["oldest"],

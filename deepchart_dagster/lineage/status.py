@@ -29,6 +29,8 @@ class Cell:
     n_done      instances whose own result stands
     n_behind    those of them that read from an instance that is to be made again
     behind      the instances that a refresh of the whole pipeline may make again
+    refreshable those of them that are not in error, and read from none that is
+    unlisted    every result stands; what a run has to write of them is missing
     cause       what made it so, in few words, for cells that read from it
     oldest, newest   when its first and its last result were begun (ISO 8601, UTC)
     """
@@ -42,6 +44,8 @@ class Cell:
     n_behind: int = 0
     because: tuple[str, ...] = ()
     behind: frozenset[str] = frozenset()
+    refreshable: frozenset[str] = frozenset()
+    unlisted: bool = False
     cause: str = ""
     oldest: str | None = None
     newest: str | None = None
@@ -144,14 +148,20 @@ class _Upstream:
             n_total=len(own.uids),
             n_done=len(own.standing),
             n_failed=own.n_failed,
-            n_error=own.n_error,
+            n_error=len(own.in_error),
             because=own.because,
             behind=own.uids - own.standing,
+            refreshable=self._refreshable(own),
+            unlisted=own.state in (State.STALE, State.PARTIAL) and own.standing == own.uids,
             cause=own.cause,
             oldest=own.oldest,
             newest=own.newest,
         )
-        reached = [(one, uids) for one in self._read_by(own.key) if (uids := self._reaches(one, own) & own.standing)]
+        reached = [
+            (one, uids)
+            for one in self._read_by(own.key)
+            if (uids := self._reaches(one, one.behind, own) & own.standing)
+        ]
         if not reached:
             return cell
         through = frozenset[str]().union(*(uids for _, uids in reached))
@@ -167,17 +177,30 @@ class _Upstream:
         for name in node(key.asset).upstream:
             yield from (cell for cell in self._by_asset.get(name, ()) if cell.behind)
 
-    def _reaches(self, upstream: Cell, own: Look) -> frozenset[str]:
-        """The instances of ``own`` that read from an instance of ``upstream`` that is behind."""
+    def _refreshable(self, own: Look) -> frozenset[str]:
+        """What a refresh can make: instances by themselves, and those that read from such ones.
+
+        Nobody asked for what is missing altogether.
+        """
+        if own.state is State.MISSING:
+            return frozenset()
+        reading = own.standing | own.waiting
+        through = (self._reaches(one, one.refreshable, own) & reading for one in self._read_by(own.key))
+        return (own.uids - reading - own.in_error).union(*through)
+
+    def _reaches(self, upstream: Cell, uids: frozenset[str], own: Look) -> frozenset[str]:
+        """The instances of ``own`` that read from one of ``uids``, instances of ``upstream``."""
         other, key = upstream.key, own.key
+        if not uids:
+            return uids
         if other.document is not None:
             if key.split is not None:
                 return self._reads.get(key.split, {}).get(other.document, frozenset())
-            return upstream.behind if other.document == key.document else frozenset()
+            return uids if other.document == key.document else frozenset()
         if key.backend is not None and other.split is not None:
-            return upstream.behind if other.split in TEXT_SETTINGS else frozenset()
+            return uids if other.split in TEXT_SETTINGS else frozenset()
         same = (other.split, other.backend) == (key.split, key.backend)
-        return upstream.behind if same and other.model in (None, key.model) else frozenset()
+        return uids if same and other.model in (None, key.model) else frozenset()
 
 
 def _line(upstream: Cell, reached: frozenset[str], own: Look) -> str:

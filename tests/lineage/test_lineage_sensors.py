@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from assets.staleness import _JOBS
+from deepchart_dagster.artifacts.results import Outcome
+from deepchart_dagster.artifacts.steps import run_step
 from deepchart_dagster.benchmark.model import Split
-from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind
+from deepchart_dagster.errors import ProviderTimeout
+from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, plan
 from deepchart_dagster.lineage.refresh import _ORDER, due, is_due
-from deepchart_dagster.lineage.status import Cell, State
+from deepchart_dagster.lineage.status import Cell, State, read_status
+from deepchart_dagster.settings import load_settings
+from deepchart_dagster.workbench import Workbench
 
 SPLIT = "academic-normal"
 PARTITION = f"oracle|{SPLIT}"
@@ -152,13 +157,14 @@ def test_the_refresh_is_off_until_somebody_switches_it_on() -> None:
     assert status == {"staleness": dg.DefaultSensorStatus.RUNNING, "refresh_stale": dg.DefaultSensorStatus.STOPPED}
 
 
-def _cell(asset: str, state: State, done: int = 0, error: int = 0, behind: int = 0) -> Cell:
+def _cell(asset: str, state: State, done: int = 0, refreshable: int = 0, *, unlisted: bool = False) -> Cell:
     keys = {
         "ocr_contexts": PartitionKey("ocr_contexts", document="d"),
         "references": PartitionKey("references", split=Split.ECOSYSTEM),
     }
     key = keys.get(asset, PartitionKey(asset, split=Split.ECOSYSTEM, model="m"))
-    return Cell(key, state, n_total=2, n_done=done, n_error=error, n_behind=behind, because=("x",))
+    again = frozenset(f"q{n}" for n in range(refreshable))
+    return Cell(key, state, n_total=2, n_done=done, refreshable=again, unlisted=unlisted, because=("x",))
 
 
 @pytest.mark.parametrize(
@@ -166,12 +172,13 @@ def _cell(asset: str, state: State, done: int = 0, error: int = 0, behind: int =
     [
         (_cell("references", State.FRESH, 2), False),
         (_cell("references", State.MISSING), False),
-        (_cell("references", State.FAILED, error=2), False),
-        (_cell("references", State.PARTIAL, done=1, error=1), False),
-        (_cell("references", State.PARTIAL, done=1), True),
-        (_cell("references", State.PARTIAL, done=2), True),
-        (_cell("references", State.STALE, done=1), True),
-        (_cell("references", State.STALE, done=2, behind=1), True),
+        (_cell("references", State.FAILED), False),
+        (_cell("references", State.PARTIAL, done=1), False),
+        (_cell("references", State.PARTIAL, done=1, refreshable=1), True),
+        (_cell("references", State.PARTIAL, done=2, unlisted=True), True),
+        (_cell("references", State.STALE, done=1, refreshable=1), True),
+        (_cell("references", State.STALE, done=2, refreshable=1), True),
+        (_cell("references", State.STALE, done=2), False),
     ],
 )
 def test_errors_and_what_was_never_run_are_left_alone(cell: Cell, wanted: bool) -> None:
@@ -179,15 +186,51 @@ def test_errors_and_what_was_never_run_are_left_alone(cell: Cell, wanted: bool) 
     assert bool(due([cell])) is wanted
 
 
+async def _provider_is_down(folder: Path) -> Outcome:
+    raise ProviderTimeout("no answer within 600 s.")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_reads_from_an_error_waits_until_that_is_gone(made: Path, tmp_path: Path) -> None:
+    split, roots, growth = Split(SPLIT), "mini/academic-barley-roots", "mini/academic-lichen-growth"
+    states = PartitionKey("predicted_states", split=split, model="oracle")
+    with Workbench(load_settings(storage=shutil.copytree(made, tmp_path / "storage"))) as bench:
+
+        def look() -> tuple[dict[str, Cell], list[tuple[str, ...]]]:
+            cells = read_status(bench, models=["oracle"], splits=[split])
+            return {cell.key.asset: cell for cell in cells}, [one.assets for one in due(cells)]
+
+        folders = {uid: bench.artifacts.folder("predicted_states", (SPLIT, "oracle"), uid) for uid in (roots, growth)}
+        for folder in folders.values():
+            shutil.rmtree(folder)
+        works = [replace(work, compute=_provider_is_down) for work in plan(bench, states)]
+        assert run_step(bench.artifacts, states.step, works).n_error == 2
+        cells, runs = look()
+        assert (cells["predicted_states"].state, cells["source_fidelity"].state) == (State.FAILED, State.STALE)
+        assert (cells["source_fidelity"].n_done, cells["source_fidelity"].n_error) == (0, 0)
+        assert runs == []
+
+        shutil.rmtree(folders[growth])  # it can be made, and then so can its score
+        cells, runs = look()
+        assert cells["predicted_states"].refreshable == cells["source_fidelity"].refreshable == {growth}
+        assert runs == [("predicted_states", "source_fidelity")]
+
+        bench.predicted_states().run(split, bench.model("oracle"))
+        cells, runs = look()
+        assert (cells["source_fidelity"].state, runs) == (State.FRESH, [])
+
+
 def test_every_kind_of_partition_has_its_turn_and_its_job() -> None:
     assert set(_ORDER) == set(PartitionKind) == {PartitionKind(name) for name in _JOBS}
-    (judged,) = due([Cell(PartitionKey("judge_verdicts", judge="j"), State.STALE, n_total=2, n_done=1)])
+    key = PartitionKey("judge_verdicts", judge="j")
+    (judged,) = due([Cell(key, State.STALE, n_total=2, n_done=1, refreshable=frozenset({"c"}))])
     assert (judged.kind, judged.assets) == (PartitionKind.JUDGE, ("judge_verdicts",))
 
 
 def test_the_furthest_upstream_goes_first_and_a_partition_s_assets_together() -> None:
-    scores = [_cell(name, State.STALE, done=2, behind=1) for name in ("predicted_states", "execution_rate")]
-    document = _cell("ocr_contexts", State.STALE)
+    scores = [_cell(name, State.STALE, done=2, refreshable=1) for name in ("predicted_states", "execution_rate")]
+    document = _cell("ocr_contexts", State.STALE, refreshable=1)
     assert [one.kind for one in due([*scores, document])] == [PartitionKind.DOCUMENT]
     (together,) = due(scores)
     assert together.assets == ("predicted_states", "execution_rate")

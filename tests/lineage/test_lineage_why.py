@@ -14,7 +14,7 @@ from lineage_slice import MODEL, SPLIT
 
 from deepchart_dagster.artifacts.results import Outcome, Status
 from deepchart_dagster.artifacts.steps import Compute, run_step
-from deepchart_dagster.cli.main import cli
+from deepchart_dagster.cli.group import cli
 from deepchart_dagster.errors import ProviderTimeout
 from deepchart_dagster.lineage.graph import PartitionKey, plan
 from deepchart_dagster.lineage.said import said
