@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -217,6 +217,12 @@ def row_order(row: LeaderboardRow) -> tuple[object, ...]:
 
 def family_rank(family: str) -> int:
     return FAMILIES.index(family if family in FAMILIES else "other")
+
+
+def judge_names(rows: Sequence[LeaderboardRow]) -> list[str]:
+    """Who judged, sorted, each once: a row of which no chart came to be judged knows no more than the judge's slug."""
+    scripted = {row.judge for row in rows if row.judge_scripted}
+    return sorted({f"{row.judge} (scripted)" if row.judge in scripted else row.judge for row in rows if row.judge})
 
 
 def count_text(row: LeaderboardRow) -> str:

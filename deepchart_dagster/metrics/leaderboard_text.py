@@ -13,6 +13,7 @@ from deepchart_dagster.metrics.leaderboard import (
     Cell,
     LeaderboardRow,
     count_text,
+    judge_names,
     row_order,
 )
 from deepchart_dagster.metrics.published import Average, CellPlace, Mixture, PaperCell, Published
@@ -96,8 +97,7 @@ class _Text:
             )
         runs = sorted({(row.split.value, row.benchmark, row.selection) for row in rows if row.selection})
         notes += [f"{split} of {benchmark}: {selection} instances run." for split, benchmark, selection in runs]
-        judges = sorted({f"{row.judge} (scripted)" if row.judge_scripted else row.judge for row in rows if row.judge})
-        if judges:
+        if judges := judge_names(rows):
             notes.append(f"VAS judged by {', '.join(judges)}.")
         return notes + _unscored_notes(self.published) + self._mixture_notes() + self._comparison_notes()
 

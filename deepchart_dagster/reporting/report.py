@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deepchart_dagster.artifacts.files import write_text
 from deepchart_dagster.metrics.hallucinations import Thresholds
-from deepchart_dagster.metrics.leaderboard import METRIC_NAMES, METRICS, Cell, count_text
+from deepchart_dagster.metrics.leaderboard import METRIC_NAMES, METRICS, Cell, count_text, judge_names
 from deepchart_dagster.reporting.content import ReportContent, chart_facts, read_content
 from deepchart_dagster.reporting.figures import model_colors, stage_figure
 from deepchart_dagster.reporting.pictures import data_uri, picture_uri
@@ -56,7 +56,7 @@ def render(content: ReportContent) -> str:
         counts=count_text,
         picture=picture_uri,
         facts=chart_facts,
-        judges=_judges(content),
+        judges=judge_names(content.rows),
         any_scripted=any(row.scripted for row in content.rows),
         contents=_contents(content),
     )
@@ -80,10 +80,6 @@ def _contents(content: ReportContent) -> list[tuple[str, str]]:
 
 def _figure_text(split: str) -> str:
     return f"Bars of ER, F1 of source data, F1 of derived data and VAS for every model on {split}"
-
-
-def _judges(content: ReportContent) -> list[str]:
-    return sorted({f"{row.judge} (scripted)" if row.judge_scripted else row.judge for row in content.rows if row.judge})
 
 
 def _number(value: float | None) -> str:

@@ -196,6 +196,16 @@ def test_text_shows_where_n_differs_and_what_is_unscored() -> None:
     assert line.endswith("6/6 (F1_der 0/6, VAS 4/6), 2 in error")
 
 
+def test_a_judge_is_named_once_also_where_no_chart_of_a_model_came_to_be_judged() -> None:
+    rows = [
+        a_row("Failed throughout", Split.ECOSYSTEM, judge="scripted-judge", judge_scripted=False),
+        a_row("Judged", Split.ECOSYSTEM, judge="scripted-judge", judge_scripted=True),
+        a_row("By another", Split.ECOSYSTEM, judge="own-judge", judge_scripted=False),
+    ]
+    said = [line for line in format_leaderboard(rows).splitlines() if "judged by" in line]
+    assert said == ["VAS judged by own-judge, scripted-judge (scripted)."]
+
+
 def test_an_empty_leaderboard_says_so() -> None:
     assert format_leaderboard([]) == "The leaderboard is empty: no scores have been made yet."
 
