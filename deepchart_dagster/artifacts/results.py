@@ -10,6 +10,7 @@ not_applicable   there is nothing to do or to compare here (no derived reference
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -111,9 +112,26 @@ class InstanceResult(_Frozen):
         return self.status is Status.ERROR
 
 
+class _Clock:
+    """This machine's, but within a process it never goes back: budgets count from a moment on, and records are read
+    in their order, while a machine's clock may be set back by an hour. It stands still until the hour is over."""
+
+    def __init__(self) -> None:
+        self._latest = datetime.min.replace(tzinfo=UTC)
+        self._lock = threading.Lock()
+
+    def now(self) -> datetime:
+        with self._lock:
+            self._latest = max(self._latest, datetime.now(UTC))
+            return self._latest
+
+
+_clock = _Clock()
+
+
 def utc_now() -> str:
-    """ISO 8601 with milliseconds, as results and the ledger write it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    """ISO 8601 with milliseconds, as results and the ledger write it; within a process never less than before."""
+    return _clock.now().isoformat(timespec="milliseconds")
 
 
 def about(uid: str, message: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -45,15 +46,18 @@ class CallInFlight(BaseModel):
     may_take_tokens: int = 0
 
     def seconds(self, now: datetime | None = None) -> float:
-        return ((now or datetime.now(UTC)) - datetime.fromisoformat(self.since)).total_seconds()
+        """Since it began; 0 where the clock was set back behind that."""
+        return max(0.0, ((now or datetime.now(UTC)) - datetime.fromisoformat(self.since)).total_seconds())
 
     def as_json(self) -> dict[str, JsonValue]:
         named = {"model", "purpose", "about", "attempt", "since", "timeout_s", "process", "key"}
         return {**self.model_dump(include=named), "seconds": round(self.seconds(), 1)}
 
-    def in_words(self) -> str:
+    def in_words(self, seconds: float | None = None) -> str:
+        """``seconds``: since it began, where that is better known than by the clock."""
+        seconds = self.seconds() if seconds is None else seconds
         what = f"{self.model} {self.purpose}{f' {self.about}' if self.about else ''}"
-        return f"{what}, attempt {self.attempt}, {self.seconds():.0f} of {self.timeout_s:.0f} s"
+        return f"{what}, attempt {self.attempt}, {seconds:.0f} of {self.timeout_s:.0f} s"
 
 
 class Watch:
@@ -61,12 +65,12 @@ class Watch:
 
     def __init__(self, every_s: float = 60.0) -> None:
         self._every_s = every_s
-        self._calls: dict[str, CallInFlight] = {}
+        self._calls: dict[str, tuple[float, CallInFlight]] = {}
         self._looking: asyncio.Task[None] | None = None
 
     @contextmanager
     def over(self, call: CallInFlight) -> Iterator[None]:
-        self._calls[call.key] = call
+        self._calls[call.key] = (time.monotonic(), call)
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         try:
@@ -78,9 +82,10 @@ class Watch:
         """Ends when nothing is in flight, so that no loop ends with it."""
         while self._calls:
             await asyncio.sleep(self._every_s)
-            oldest = min(self._calls.values(), key=lambda call: call.since, default=None)
-            if oldest is not None and oldest.seconds() >= self._every_s:
-                log.warning("%d calls in flight; the oldest: %s", len(self._calls), oldest.in_words())
+            begun, oldest = min(self._calls.values(), key=lambda call: call[0], default=(0.0, None))
+            seconds = time.monotonic() - begun
+            if oldest is not None and seconds >= self._every_s:
+                log.warning("%d calls in flight; the oldest: %s", len(self._calls), oldest.in_words(seconds))
 
 
 def asking_folder(storage: Path) -> Path:

@@ -226,7 +226,7 @@ def _from_headers(headers: Mapping[str, Any]) -> float | None:
         return milliseconds / 1000
     value = headers.get("retry-after")
     seconds = _number(value)
-    return seconds if seconds is not None or not value else _until(str(value))
+    return seconds if seconds is not None or not value else _until(str(value), headers.get("date"))
 
 
 def _number(value: Any) -> float | None:
@@ -237,10 +237,15 @@ def _number(value: Any) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def _until(date: str) -> float | None:
+def _until(date: str, sent: object) -> float | None:
+    """From when the answer was ``sent``, by the provider's own clock: ours may be wrong."""
+    moment = _moment(date)
+    return max(0.0, (moment - (_moment(str(sent)) or datetime.now(UTC))).total_seconds()) if moment else None
+
+
+def _moment(date: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(date)
     except (ValueError, OverflowError):
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

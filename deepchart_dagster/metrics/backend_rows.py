@@ -18,7 +18,15 @@ from deepchart_dagster.benchmark.model import Backend, Query
 from deepchart_dagster.errors import UpstreamError
 from deepchart_dagster.llm.registry import ModelSpec
 from deepchart_dagster.metrics.parquet import write_if_new
-from deepchart_dagster.metrics.rows import BACKEND_SCORES, judge_of, number_in, partition_file, stored_result, text_in
+from deepchart_dagster.metrics.rows import (
+    BACKEND_SCORES,
+    judge_of,
+    list_time,
+    number_in,
+    partition_file,
+    stored_result,
+    text_in,
+)
 from deepchart_dagster.metrics.tables import BACKENDS
 from deepchart_dagster.stage_versions import ROWS_VERSION
 
@@ -33,6 +41,7 @@ def export_backends(
     Raises UpstreamError where the partition has no manifest, or a result it names is gone.
     """
     partition = (backend.value, model)
+    list_ns = list_time(store, ASSET, partition)
     manifest = store.read_manifest(ASSET, partition)
     if manifest is None:
         raise UpstreamError(
@@ -47,7 +56,7 @@ def export_backends(
     ]
     path = partition_file(store.root, ASSET, partition)
     source = content_hash({"version": ROWS_VERSION, "rows": rows})
-    write_if_new(path, BACKENDS, rows, source)
+    write_if_new(path, BACKENDS, rows, source, list_ns=list_ns)
     return path
 
 

@@ -14,7 +14,7 @@ from deepchart_dagster.artifacts.canonical import content_hash, sha256_file
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.metrics.dbt import project_sources
-from deepchart_dagster.metrics.rows import BACKEND_SCORES, EXPORTED, partition_file
+from deepchart_dagster.metrics.rows import BACKEND_SCORES, EXPORTED, list_time, partition_file
 from deepchart_dagster.metrics.store import metrics_folder, sources_hash
 from deepchart_dagster.stage_versions import REPORT_VERSION
 
@@ -53,14 +53,14 @@ def reports_are_fresh(storage: Path, project_dir: Path, report: Path) -> bool:
 
 
 def rows_are_written(store: ArtifactStore, asset: str, partition: tuple[str, ...]) -> bool:
-    """Whether a partition's rows are as new as its manifest: a run that was killed in between left old ones."""
+    """Whether a partition's rows are those of its manifest: a run that was killed in between left older ones.
+
+    They are where they have its time. Which of two is the newer one cannot be asked: the clock may have been set back.
+    """
     if asset not in (*EXPORTED, BACKEND_SCORES):
         return True
-    try:
-        made = store.partition_path(asset, partition, ".jsonl").stat().st_mtime_ns
-    except FileNotFoundError:
+    made = list_time(store, asset, partition)
+    if not made:
         return True  # nothing was made, so there is nothing to write
-    try:
-        return partition_file(store.root, asset, partition).stat().st_mtime_ns >= made
-    except FileNotFoundError:
-        return False
+    rows = partition_file(store.root, asset, partition)
+    return rows.exists() and rows.stat().st_mtime_ns == made

@@ -31,14 +31,14 @@ def parquet_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob(f"*{_SUFFIX}")) if not path.name.startswith(TEMPORARY_PREFIX)]
 
 
-def write_if_new(path: Path, table: Table, rows: Sequence[Row], source: str) -> None:
-    """As ``write_parquet``, where the file is not made from ``source`` already; then it is marked as looked at: its
-    time says that it is as new as what it was compared with."""
+def write_if_new(path: Path, table: Table, rows: Sequence[Row], source: str, *, list_ns: int) -> None:
+    """As ``write_parquet``, where the file is not made from ``source`` already. Either way it is given ``list_ns``, the
+    time (nanoseconds) of the list of results that its rows are of: by that it is known again, whatever the clock does.
+    """
     if source_of(path) != source:
         write_parquet(path, table, rows, source)
-        return
     with storage_errors(path, "write"):
-        os.utime(path)
+        os.utime(path, ns=(list_ns, list_ns))
 
 
 def write_parquet(path: Path, table: Table, rows: Sequence[Row], source: str) -> None:

@@ -67,6 +67,12 @@ def partition_file(storage: Path, asset: str, partition: tuple[str, ...]) -> Pat
     return parquet_folder(storage).joinpath(asset, *folders, f"{last}.parquet")
 
 
+def list_time(store: ArtifactStore, asset: str, partition: tuple[str, ...]) -> int:
+    """When the list of a partition's results was written, nanoseconds; 0 where there is none."""
+    path = store.partition_path(asset, partition, ".jsonl")
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
 def export_partition(
     store: ArtifactStore, library: Library, models: Mapping[str, ModelSpec], asset: str, partition: tuple[str, str]
 ) -> Path:
@@ -77,6 +83,7 @@ def export_partition(
     a result it names is gone.
     """
     table = exported_table(asset)
+    list_ns = list_time(store, asset, partition)  # before it is read: it may be replaced meanwhile
     manifest = store.read_manifest(asset, partition)
     if manifest is None:
         raise UpstreamError(
@@ -94,7 +101,7 @@ def export_partition(
     export = _Export(store, models.get(partition[1]), partition, selections)
     rows = [row for result in results for row in export.rows(result, queries[result.uid])]
     source = content_hash({"version": ROWS_VERSION, "rows": rows})
-    write_if_new(path, table, rows, source)
+    write_if_new(path, table, rows, source, list_ns=list_ns)
     return path
 
 

@@ -160,6 +160,19 @@ def test_rows_older_than_their_partition_are_to_be_written(bench: Workbench) -> 
     assert rows_are_written(store, "context_variants", (SPLIT.value,))
 
 
+@pytest.mark.parametrize("hours", [-1, 1], ids=["set back", "set forward"])
+def test_rows_are_known_for_what_they_are_when_the_clock_was_set_in_between(bench: Workbench, hours: int) -> None:
+    """By the times of files, rows would be an hour older than their list, or a list an hour older than old rows."""
+    store, partition = bench.artifacts, (SPLIT.value, MODEL)
+    export_partition(store, bench.library, bench.models, "source_fidelity", partition)
+    listed = store.partition_path("source_fidelity", partition, ".jsonl")
+    shifted = listed.stat().st_mtime_ns - hours * 3_600_000_000_000
+    os.utime(listed, ns=(shifted, shifted))  # as a run makes it that ends before its rows
+    assert not rows_are_written(store, "source_fidelity", partition)
+    export_partition(store, bench.library, bench.models, "source_fidelity", partition)
+    assert rows_are_written(store, "source_fidelity", partition)
+
+
 def test_a_run_that_was_killed_before_it_wrote_its_list_shows_as_partial(bench: Workbench) -> None:
     manifest = bench.artifacts.partition_path("predicted_states", (SPLIT.value, MODEL), ".jsonl")
     manifest.write_text(manifest.read_text().splitlines()[0] + "\n")

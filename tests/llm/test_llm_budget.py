@@ -8,9 +8,11 @@ import os
 import subprocess
 import sys
 import threading
+from datetime import datetime, timedelta
 
 import pytest
 
+from deepchart_dagster.artifacts.results import utc_now
 from deepchart_dagster.errors import BudgetReached, ProviderTimeout
 from deepchart_dagster.llm.budget import Limits, Sum, spent
 from deepchart_dagster.llm.client import LiteLLMClient
@@ -101,6 +103,24 @@ def test_rows_before_the_moment_do_not_count(server, make_request, quick, tmp_pa
     assert spent(tmp_path, since) == Sum()
     outcomes = ask(with_limits(tmp_path, quick, max_cost=2 * PRICE, since=since), make_request, 5, start=10)
     assert kinds(outcomes).count("ChatAnswer") == 2
+
+
+def test_a_clock_that_is_set_back_lets_no_call_beyond_the_budget(server, make_request, quick, tmp_path, monkeypatch):
+    """Rows from before the budget's moment do not count: an hour long, none would."""
+
+    class SetBack(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) - timedelta(hours=1)
+
+    client = with_limits(tmp_path, quick, max_tokens=5 * TOKENS, since=utc_now())
+    ask(client, make_request, 3)
+    monkeypatch.setattr("deepchart_dagster.artifacts.results.datetime", SetBack)
+    outcomes = ask(client, make_request, 5, start=3)
+    assert kinds(outcomes).count("BudgetReached") == 3
+    assert len(server.requests) == 5
+    times = [row.time for row in read_ledger(tmp_path)]
+    assert times == sorted(times)
 
 
 def test_an_unknown_price_is_never_within_a_budget_of_money(server, make_request, quick, tmp_path):

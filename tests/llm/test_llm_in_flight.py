@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 
 from deepchart_dagster.llm.event_loop import loop_state
 from deepchart_dagster.llm.in_flight import CallInFlight, Watch, asking_folder, calls_in_flight
@@ -78,6 +79,22 @@ def test_a_call_of_another_process_is_seen_until_that_process_is_killed(tmp_path
     assert len(list(asking_folder(tmp_path).iterdir())) == 2
     assert calls_in_flight(tmp_path) == []
     assert list(asking_folder(tmp_path).iterdir()) == [], "what the killed process left is gone"
+
+
+def test_a_call_from_before_the_clock_was_set_back_has_lasted_no_time_and_is_told_all_the_same(caplog):
+    ahead = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    call = CallInFlight(
+        key="k1-a", model="m", purpose="judge", about="u", attempt=1, since=ahead, timeout_s=600, process=0
+    )
+    assert call.in_words() == "m judge u, attempt 1, 0 of 600 s"
+    assert call.as_json()["seconds"] == 0.0
+
+    async def watched():
+        with Watch(every_s=0.6).over(call):
+            await asyncio.sleep(0.9)
+
+    asyncio.run(watched())
+    assert caplog.messages == ["1 calls in flight; the oldest: m judge u, attempt 1, 1 of 600 s"]
 
 
 def test_what_is_no_record_is_passed_over(tmp_path):

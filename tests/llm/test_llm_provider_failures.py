@@ -107,6 +107,15 @@ def test_retry_after_as_a_date_is_waited_for(server, client, make_request, repli
     assert second - first > 0.9
 
 
+def test_retry_after_as_a_date_is_by_the_provider_s_clock(server, make_request, replies, tmp_path, monkeypatch):
+    """An hour ahead of ours: the hour is no part of the wait."""
+    theirs = datetime.now(UTC) + timedelta(hours=1)
+    monkeypatch.setattr(server.RequestHandlerClass, "date_time_string", lambda _: format_datetime(theirs, usegmt=True))
+    server.tell(replies.bad(429, retry_after=format_datetime(theirs + timedelta(seconds=7), usegmt=True)))
+    error = failed(LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=1, patience_s=0.0)), make_request())
+    assert error.retry_after_s == 7.0
+
+
 def test_retry_after_is_known_to_the_error(server, make_request, replies, tmp_path):
     server.tell(replies.bad(429, retry_after="2"))
     error = failed(LiteLLMClient(tmp_path, retry=RetryPolicy(attempts=1, patience_s=0.0)), make_request())
