@@ -67,11 +67,28 @@ def settings_for(storage: str | None = None, **overrides: object) -> Settings:
     """Settings of this process, written back to its environment for Dagster's steps and child processes."""
     from deepchart_dagster.settings import load_settings
 
+    _note_unknown_variables()
     settings = load_settings(storage=storage, **overrides)
     for name in {"storage", *(name for name, value in overrides.items() if value is not None)}:
         value = getattr(settings, name)
         os.environ[f"DEEPCHART_{name.upper()}"] = ",".join(value) if isinstance(value, tuple) else str(value)
     return settings
+
+
+_NOTED = f"{__name__}.unknown_variables"
+
+
+def _note_unknown_variables() -> None:
+    """Once a command. A limit under a wrong name (DEEPCHART_MAXCOST) limits nothing: calls are made, and paid."""
+    from deepchart_dagster.settings import unknown_variables
+
+    context = click.get_current_context(silent=True)
+    if context is None or context.meta.get(_NOTED):
+        return
+    context.meta[_NOTED] = True
+    for name, near in unknown_variables().items():
+        meant = f"; did you mean {near}?" if near else "; deepchart doctor lists the settings."
+        note(f"deepchart: {name} is set, but nothing reads it{meant}")
 
 
 @contextmanager

@@ -110,10 +110,16 @@ def _causes(cells: Iterable[Cell]) -> list[str]:
     return lines
 
 
+_NOTHING_YET = (
+    "There is nothing to make yet. deepchart demo brings the mini benchmark, deepchart import PATH one of your own, "
+    "deepchart documents add FILE.pdf a document."
+)
+
+
 def _count(cells: Sequence[Cell]) -> str:
     states = Counter(cell.state for cell in cells)
     if not cells:
-        return "There is nothing to make yet."
+        return _NOTHING_YET
     if states[State.FRESH] == len(cells):
         return f"Everything is fresh: {_counted(len(cells), 'partition')}."
     others = ", ".join(f"{n} {state.value}" for state, n in states.items() if state is not State.FRESH)

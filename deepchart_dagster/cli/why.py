@@ -131,7 +131,7 @@ def _text(explanations: list[Explanation]) -> str:
         reason = item.reason.replace(f": {item.uid} ", ": it ")  # the same of every instance
         groups.setdefault("\n".join([reason, *_changes(item)]), []).append(item)
     lines = [f"{_who(members)}: {said}" for said, members in groups.items()]
-    return "\n".join(lines) or "The partition has no instances."
+    return "\n".join(lines) or "The partition has no instances; deepchart status shows what is there."
 
 
 def _who(members: list[Explanation]) -> str:

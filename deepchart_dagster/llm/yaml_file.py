@@ -95,7 +95,8 @@ class YamlFile:
         return None
 
     def _first_error(self, kind: type[BaseModel], error: ValidationError, at: Place = ()) -> ConfigurationError:
-        first = error.errors(include_url=False)[0]
+        # A misspelt name is two errors, and the missing one would not say where it stands.
+        first = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
         inside = tuple(str(part) for part in first["loc"])
         place = (*at, *inside)
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""

@@ -137,6 +137,16 @@ def test_doctor_names_a_variable_that_nothing_reads(storage: Path) -> None:
     }
 
 
+def test_every_command_says_once_which_variable_nothing_reads(storage: Path) -> None:
+    environment = {"DEEPCHART_MAXCOST": "2", "DEEPCHART_ZZZ": "1"}
+    ran = deepchart("documents", "list", "--storage", storage, environment=environment)
+    assert ran.code == 0
+    assert ran.err.splitlines() == [
+        "deepchart: DEEPCHART_MAXCOST is set, but nothing reads it; did you mean DEEPCHART_MAX_COST?",
+        "deepchart: DEEPCHART_ZZZ is set, but nothing reads it; deepchart doctor lists the settings.",
+    ]
+
+
 @pytest.mark.parametrize("name", ["what?", "[a]", "all*", "nul\0", "line\nbreak", "caf\udce9"])
 def test_a_storage_folder_that_dagster_could_not_use_is_refused_before_anything_is_written(
     tmp_path: Path, name: str

@@ -100,6 +100,13 @@ def test_the_summary_sets_stages_side_by_side_and_names_each_cause_once() -> Non
     assert status_summary(_cells()[:1], NOW).splitlines()[-1] == "Everything is fresh: 1 partition."
 
 
+def test_an_empty_storage_says_what_brings_something() -> None:
+    text = status_summary([])
+    assert text.startswith("There is nothing to make yet.")
+    for command in ("deepchart demo", "deepchart import PATH", "deepchart documents add FILE.pdf"):
+        assert command in text
+
+
 def test_the_long_form_has_a_line_for_each_partition_with_its_reasons() -> None:
     lines = partition_list(_cells(), NOW).splitlines()
     assert len(lines) == 1 + len(_cells())

@@ -34,7 +34,7 @@ def test_up_to_three_instances_are_named_and_others_stand_apart() -> None:
     ]
     blocked = [Explanation(uid, False, f"cannot be computed: {uid} has no result in rubrics.") for uid in ("a", "b")]
     assert _text(blocked) == "a, b: cannot be computed: it has no result in rubrics."
-    assert _text([]) == "The partition has no instances."
+    assert _text([]) == "The partition has no instances; deepchart status shows what is there."
 
 
 def test_amounts_have_all_of_their_digits() -> None:

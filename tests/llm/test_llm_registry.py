@@ -230,6 +230,11 @@ def test_a_missing_model_name(write):
     assert "line 2: models.a.litellm_model: is missing" in said
 
 
+def test_a_misspelt_model_name_is_shown_where_it_stands(write):
+    said = complaint(write("models:\n  a:\n    name: A\n    litellm_modell: openai/x\n"))
+    assert "line 4: models.a.litellm_modell: unknown key; did you mean 'litellm_model'? (and 1 more)" in said
+
+
 @pytest.mark.parametrize("key", ["1", "4.7", "on", "2025-10-15", "null"])
 def test_a_slug_that_yaml_reads_as_something_else(write, key):
     said = complaint(write(f"models:\n  {key}: {{litellm_model: x}}\n"))
