@@ -294,6 +294,8 @@ class DocumentStore:
 
 
 def _no_domain(path: Path, facts: DocumentFacts, remedy: str) -> UsageError:
+    if facts.problem:  # a domain alone would not make it one that can be read
+        remedy = f"Give one that can be read. {remedy}"
     why = facts.problem or "neither the cover of a 10-K nor a paper's abstract and references were found"
     return UsageError(f"{path}: its domain cannot be told ({why}).", remedy=remedy)
 

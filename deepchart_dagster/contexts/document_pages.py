@@ -98,12 +98,13 @@ class _Source:
 
 def changed_pdf(pdf: Path, document: Document) -> DocumentError:
     return DocumentError(
-        f"{pdf} is no longer the file that was registered (its hash differs).", remedy=add_again(pdf, document)
+        f"{pdf} is no longer the file that was registered (its hash differs).", remedy=add_again(document)
     )
 
 
-def add_again(pdf: Path, document: Document) -> str:
-    return f"Delete {pdf.parent} and add the PDF again: deepchart documents add FILE.pdf --id {document.id}."
+def add_again(document: Document) -> str:
+    name = document.id
+    return f"Put another in its place: deepchart documents remove {name}, deepchart documents add FILE.pdf --id {name}."
 
 
 def read_again(document: Document) -> str:

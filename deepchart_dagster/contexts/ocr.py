@@ -113,7 +113,7 @@ class RawDocumentStage:
 
 def _inspected(document: Document, pdf: Path, max_pages: int) -> Inspection:
     """Raises DocumentError for bytes that changed and for a PDF whose pages cannot be had."""
-    again = add_again(pdf, document)
+    again = add_again(document)
     name = f"{document.id} ({document.file_name})"
     if sha256_file(pdf) != document.sha256:
         raise changed_pdf(pdf, document)

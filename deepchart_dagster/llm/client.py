@@ -256,7 +256,8 @@ class LiteLLMClient:
         next_step = "given up" if wait_s is None else f"again in {wait_s:.1f} s"
         # The last error comes back as the instance's: as a warning it would be told twice.
         level = logging.INFO if wait_s is None else logging.WARNING
-        log.log(level, "attempt %d: %s: %s (%s)", len(errors), type(error).__name__, error.message, next_step)
+        which = f"{call.request.about}, attempt" if call.request.about else "attempt"
+        log.log(level, "%s %d: %s: %s (%s)", which, len(errors), type(error).__name__, error.message, next_step)
         row = call.row(attempt=len(errors), status="error", seconds=seconds)
         update = {
             "error": type(error).__name__,

@@ -53,6 +53,10 @@ _NOISE = (
 )
 _SDK_WORDS = "Connection error."
 _NO_CONNECTION = "Cannot connect to host"
+_NO_PROVIDER = "LLM Provider NOT provided"
+_NAME_A_PROVIDER = (
+    "Write litellm_model as provider/model, as in openai/NAME; hosted_vllm/NAME with api_base is a server of your own."
+)
 _UNREACHABLE = "Check the endpoint (api_base) and the network, or try again later; what is answered is kept."
 _LATER = "Try again later; what is answered is kept."
 _NAME_ALONE = re.compile(r"'\w+'")
@@ -90,6 +94,8 @@ def is_out_of_breath(error: ProviderError) -> bool:
 def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException], wish: float | None) -> ProviderError:
     status = _status(chain)
     said = f"{_who(model)}: {_words(raised, chain)}"
+    if _NO_PROVIDER in said:
+        return ProviderRefusedRequest(f"{_who(model)}: litellm knows no such provider.", remedy=_NAME_A_PROVIDER)
     if isinstance(raised, TimeoutError):
         return _timeout(model)
     if type(raised).__name__ in {"Timeout", "APITimeoutError"} or status == 504:

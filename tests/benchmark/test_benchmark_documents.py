@@ -241,7 +241,8 @@ def test_a_reader_is_given_the_copy(store: DocumentStore, tmp_path: Path) -> Non
 
 def test_a_domain_that_nobody_says_is_asked_for_and_nothing_is_kept(store: DocumentStore, tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"a\.pdf: its domain cannot be told \(it is encrypted\).*--domain \(academic,"
+        UsageError,
+        match=r"a\.pdf: its domain cannot be told \(it is encrypted\)\. Give one that can be read\. .*--domain",
     ):
         store.register(file(tmp_path, "a.pdf"), reader=_reads(DocumentFacts(problem="it is encrypted")))
     assert [path for path in store.folder.iterdir() if path.name != ".lock"] == []

@@ -59,8 +59,10 @@ def test_a_document_that_cannot_be_read_is_named_once(command: Command, tmp_path
     code, _, err = command("contexts", "build")
     assert code == 3
     (line,) = err.splitlines()
-    assert line.startswith("deepchart: cut (cut.pdf) is damaged: it is no PDF inside. Delete ")
-    assert line.endswith("/documents/cut and add the PDF again: deepchart documents add FILE.pdf --id cut.")
+    assert line == (
+        "deepchart: cut (cut.pdf) is damaged: it is no PDF inside. Put another in its place: "
+        "deepchart documents remove cut, deepchart documents add FILE.pdf --id cut."
+    )
 
 
 @needs_ocr

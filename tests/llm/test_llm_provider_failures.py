@@ -71,6 +71,14 @@ def test_a_passing_trouble_passes(server, client, make_request, replies, status)
     assert len(server.requests) == 3
 
 
+def test_a_line_about_another_attempt_names_the_instance(server, client, make_request, replies, caplog):
+    server.tell(replies.bad(503), replies.bad(503))
+    asyncio.run(client.complete(make_request(about="finance/7")))
+    said = [message for message in caplog.messages if "(again in" in message]
+    assert said[0].startswith("finance/7, attempt 1: ProviderError: local (openai/local-model): no.")
+    assert said[1].startswith("finance/7, attempt 2: ")
+
+
 def test_errors_are_never_cached(server, client, make_request, replies):
     server.tell(*(replies.bad(500) for _ in range(3)))
     failed(client, make_request())
@@ -392,10 +400,12 @@ def test_a_missing_key_names_the_variable_and_calls_nobody(server, client, make_
     assert server.requests == []
 
 
-def test_a_provider_that_litellm_does_not_know_is_refused(server, client, make_request):
-    error = failed(client, make_request(litellm_model="nobody/some-model", api_base=None))
+@pytest.mark.parametrize("litellm_model", ["nobody/some-model", "some-model"])
+def test_a_provider_that_litellm_does_not_know_is_refused(server, client, make_request, litellm_model):
+    error = failed(client, make_request(litellm_model=litellm_model, api_base=None))
     assert type(error) is ProviderRefusedRequest
-    assert "nobody/some-model" in error.message
+    assert error.message.endswith(f"({litellm_model}): litellm knows no such provider.")
+    assert "provider/model" in error.remedy
 
 
 @pytest.mark.parametrize("wish", ["Mon, 01 Jan 2024 00:00:00 +99999999999999999999", "soon", "-5", "nan"])
