@@ -63,8 +63,8 @@ def server_below(launcher: int) -> int:
     return server
 
 
-def nursery_of(server: int) -> int:
-    """What makes guards: the server's first child."""
+def small_process_of(server: int) -> int:
+    """What has the channels: the first child of the large process."""
     statuses = {pid: guard.process_status(pid) for pid in guard.descendants(server)}
     return min(pid for pid, status in statuses.items() if status and status.parent == server)
 
@@ -325,11 +325,11 @@ def test_what_may_be_read_below_tmp_stays_there(start: Start, monkeypatch: pytes
         assert os.listdir(folder) == ["known"]  # noqa: PTH208
 
 
-def test_a_server_whose_guards_cannot_be_made_is_replaced() -> None:
+def test_a_server_whose_small_process_has_ended_is_replaced() -> None:
     with LocalRunner("namespaces") as runner:
         assert runner.run(program(WRITE)).output == b"[1]"
         for launcher in launchers(runner):
-            os.kill(nursery_of(server_below(launcher)), signal.SIGKILL)
+            os.kill(small_process_of(server_below(launcher)), signal.SIGKILL)
         before = launchers(runner)
         assert runner.run(program(WRITE)).output == b"[1]"
         assert launchers(runner) - before
@@ -404,3 +404,51 @@ def test_pages_that_programs_write_to_are_copied_at_once() -> None:
     if can == "False":
         pytest.skip("this kernel copies no pages at a process's own request (Linux 6.14)")
     assert int(together) < 20
+
+
+WHERE = """
+import json, os, sys, time
+time.sleep({pause})
+json.dump({{name: os.readlink(f"/proc/self/ns/{{name}}") for name in {names}}}, open(sys.argv[1], "w"))
+"""
+NAMESPACES = ("pid", "mnt", "net", "ipc", "uts", "user")
+
+
+def test_programs_side_by_side_share_no_namespace_with_each_other_or_with_anybody() -> None:
+    with LocalRunner("namespaces", workers=2) as runner:
+        where = program(WHERE.format(pause=2, names=NAMESPACES))
+        with ThreadPoolExecutor(2) as pool:
+            seen = [json.loads(result.output or b"") for result in pool.map(runner.run, [where, where])]
+    seen.append({name: os.readlink(f"/proc/self/ns/{name}") for name in NAMESPACES})  # noqa: PTH115
+    for name in NAMESPACES:
+        assert len({one[name] for one in seen}) == 3, (name, seen)
+
+
+LISTEN = """
+import os, socket, sys, time
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("\\0left-behind")
+listener.listen()
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(100)
+open(sys.argv[1], "w").write("[1]")
+"""
+CONNECT = """
+import json, socket, sys
+try:
+    socket.socket(socket.AF_UNIX).connect("\\0left-behind")
+    found = "reached"
+except OSError as error:
+    found = type(error).__name__
+sockets = open("/proc/net/unix").read().splitlines()[1:]
+devices = [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]]
+json.dump([found, len(sockets), devices], open(sys.argv[1], "w"))
+"""
+
+
+def test_nothing_of_a_program_is_left_in_the_network_that_the_next_one_has() -> None:
+    with LocalRunner("namespaces", workers=1) as runner:
+        for _ in range(2):
+            assert runner.run(program(LISTEN)).output == b"[1]"
+            assert json.loads(runner.run(program(CONNECT)).output or b"") == ["ConnectionRefusedError", 0, ["lo"]]

@@ -1,8 +1,11 @@
-"""One stretch of memory for the objects of the libraries that are about to be imported.
+"""Where in memory the objects of libraries lie, and those that come after them.
 
 Python takes memory for objects in arenas of 1 MiB, and the kernel puts each into the first gap between the libraries
 that has come along by then. In one stretch they make large pages (linux.use_large_pages), of which a fork copies the
 entries, and its end removes them, hundreds at a time.
+
+New objects come into what is free between the old ones. Where nothing is, they lie together, and a program that makes
+many writes to few pages.
 """
 
 from __future__ import annotations
@@ -15,6 +18,11 @@ _BLOCK = _BLOCK_BYTES - 34  # of a bytes object that takes one
 _PINS_PER_ARENA = 4
 _IN_A_ROW = 4
 _MOST_GAPS = 512
+_POOL_BYTES, _POOL_HEADER_BYTES = 1 << 14, 48
+_HEADER = 33  # bytes of a bytes object beside its own
+_ALIGNMENT = 16
+_MOST_HOLES = 1 << 16
+_LARGEST_HOLE, _FINE_HOLE = 1 << 16, 1040
 
 
 def hold(count: int) -> list[bytes]:
@@ -37,3 +45,38 @@ def _fill_gaps() -> list[int]:
         in_a_row = in_a_row + 1 if taken and taken[-1] - start == _ARENA_BYTES else 0
         taken.append(start)
     return taken
+
+
+def fill_holes() -> list[bytes]:
+    """What is returned takes the room between the objects that there are, and must be kept."""
+    kept = [b""] * _MOST_HOLES  # a list that grew would take of that room itself
+    count = _fill_above_arenas(kept)
+    count = _fill_arenas(kept, count)
+    return kept[:count]
+
+
+def _fill_above_arenas(kept: list[bytes]) -> int:
+    """What is too large for an arena comes from the C library: from holes first, then from above all there is."""
+    count, size = 0, _LARGEST_HOLE
+    top = id(bytes(size))
+    while size > _BLOCK_BYTES:
+        block = bytes(size - _HEADER)
+        if id(block) >= top or count == len(kept):
+            size = min(size - _ALIGNMENT, size * 3 // 4) if size > _FINE_HOLE else size - _ALIGNMENT
+        else:
+            kept[count] = block
+            count += 1
+    return count
+
+
+def _fill_arenas(kept: list[bytes], count: int) -> int:
+    """Until the block after the first one of a pool comes next: that pool is new, and stays free but for these."""
+    for size in range(_BLOCK_BYTES, _HEADER, -_ALIGNMENT):
+        before = 0
+        while count < len(kept):
+            block = bytes(size - _HEADER)
+            if id(block) == before + size and before % _POOL_BYTES == _POOL_HEADER_BYTES:
+                break
+            before, kept[count] = id(block), block
+            count += 1
+    return count

@@ -12,6 +12,7 @@ import os
 import resource
 import signal
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -113,8 +114,9 @@ def prepare_server(room: Room) -> Place:
 class ServerWalls:
     """Around the program of a fork server: rules on paths, and folders that are made anew for each."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: Room, before_fork: Callable[[], None]) -> None:
         self.place = _place_below(Path(room.scratch), room.inside)
+        self._before_fork = before_fork
         self._base = Path(room.scratch)
         self._fonts = room.font_list
         os.chdir(self._base)
@@ -122,6 +124,7 @@ class ServerWalls:
 
     def begin(self, request: Request, source: bytes, streams: Streams) -> _Held | None:
         """None in the process of the program."""
+        self._before_fork()
         guard_pid = os.fork()
         if guard_pid:
             return _Held(guard_pid)

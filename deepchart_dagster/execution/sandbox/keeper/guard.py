@@ -119,6 +119,8 @@ def fork_program(request: Request, place: Place, streams: Streams, confine: Call
     if pid:
         _await_start(pid, reason_end, reason)
         return pid
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         become_forked_program(request, place, streams, confine, reason)
     except BaseException as error:  # noqa: BLE001 - as above
@@ -131,8 +133,6 @@ def become_forked_program(
     request: Request, place: Place, streams: Streams, confine: Callable[[], None], reason: int
 ) -> None:
     """In the fork of an interpreter: behind the walls when it returns. ``reason`` stays open until they stand."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _arrange(request, place, streams, reason)
     confine()
     os.close(reason)
@@ -291,7 +291,11 @@ class Used(NamedTuple):
 def has_children(pid: int) -> bool:
     """True where the kernel does not say."""
     try:
-        return bool(Path(f"/proc/{pid}/task/{pid}/children").read_bytes())
+        children = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return bool(os.read(children, 1))
+        finally:
+            os.close(children)
     except OSError:
         return True
 
@@ -397,6 +401,11 @@ def write_all(file: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
+
+
+def own_memory_mb() -> float:
+    """Of this process, with what it shares divided among those who share it."""
+    return _own_bytes(os.getpid()) / (KIB_PER_MIB << 10)
 
 
 def is_larger(folder: Path, limit: int) -> bool:

@@ -14,22 +14,46 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from . import arenas, pages
 from .warmup import warm_up
 
 # An exit code is known to the interpreter alone: where the text of a program leaves a way to one open, the
-# interpreter ends by itself.
-_MAY_CHOOSE_ITS_EXIT_CODE = re.compile(
-    rb"(?i)exit|quit|argparse|optparse|unittest|getattr|importlib|import_module|builtin|ctypes|pickle|marshal|runpy"
-    rb"|#.*coding[:=]\s*(?!utf-?8)|__(?!name__|main__|file__|init__|future__)"
-    rb"|\b(click|fire|exec|eval|globals|vars|locals|code|pdb)\b|(?<!\bre\.)\bcompile\b"
+# interpreter ends by itself. These are parts of words, then words, then what is a way in some places only.
+_PARTS = (
+    *(b"exit", b"quit", b"argparse", b"optparse", b"unittest", b"getattr", b"importlib", b"import_module"),
+    *(b"builtin", b"ctypes", b"pickle", b"marshal", b"runpy"),
 )
+_WORDS = frozenset((b"click", b"fire", b"exec", b"eval", b"globals", b"vars", b"locals", b"code", b"pdb"))
+_IN_SOME_PLACES = (
+    (b"coding", re.compile(rb"#.*coding[:=]\s*(?!utf-?8)")),
+    (b"__", re.compile(rb"__(?!name__|main__|file__|init__|future__)")),
+    (b"compile", re.compile(rb"(?<!\bre\.)\bcompile\b")),
+)
+_WORD = re.compile(rb"\w+")
 _FIRST_OWN_DESCRIPTOR = 3
 _STATE_WORDS = 624  # of numpy's global generator
 _LARGE_LIBRARIES = frozenset({"matplotlib", "pandas", "scipy", "seaborn"})
 _ARENAS_OF_LARGE_LIBRARIES = 28  # pandas takes 26
 _FILES = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
+
+
+class Start(NamedTuple):
+    """What a fork is to be. A rehearsal leaves which pages it wrote to as its output."""
+
+    output_name: str
+    may_choose_its_exit_code: bool
+    is_rehearsal: bool = False
+
+
+def may_choose_its_exit_code(source: bytes) -> bool:
+    text = source.lower()
+    return (
+        any(part in text for part in _PARTS)
+        or not _WORDS.isdisjoint(_WORD.findall(text))
+        or any(part in text and pattern.search(text) for part, pattern in _IN_SOME_PLACES)
+    )
 
 
 class Interpreter:
@@ -58,10 +82,11 @@ class Interpreter:
                 __import__(name)
             except ImportError:
                 continue  # the program meets the same error at the same place
-        warm_up()
+        self._kept.append(warm_up())
         self._modules = {name: module for name, module in sys.modules.items() if name != "__main__"}
         held.clear()
         gc.collect()
+        self._kept.append(arenas.fill_holes())
         gc.freeze()
 
     def prepare(self) -> None:
@@ -72,15 +97,15 @@ class Interpreter:
             state = numpy.frombuffer(os.urandom(4 * _STATE_WORDS), numpy.uint32)
             numpy.random.set_state(("MT19937", state, _STATE_WORDS))
 
-    def begin(self, output_name: str, source: bytes, *, is_rehearsal: bool = False) -> None:
-        """In the process of a program, behind its walls. A rehearsal leaves which pages it wrote to as its output."""
-        self._rehearsed = output_name if is_rehearsal else ""
-        sys.argv[1:] = sys.orig_argv[-1:] = [output_name]
+    def begin(self, start: Start) -> None:
+        """In the process of a program, behind its walls."""
+        self._rehearsed = start.output_name if start.is_rehearsal else ""
+        sys.argv[1:] = sys.orig_argv[-1:] = [start.output_name]
         # The first one is frozen: what the program's functions and classes hold would never be collected.
         main = ModuleType("__main__")
         main.__dict__.update(sys.modules["__main__"].__dict__, __annotations__={})
         sys.modules["__main__"] = main
-        self._ends_with_0 = not _MAY_CHOOSE_ITS_EXIT_CODE.search(source)
+        self._ends_with_0 = not start.may_choose_its_exit_code
 
     def _leave(self) -> None:
         """The last callback at exit. Returns where the interpreter must end by itself."""

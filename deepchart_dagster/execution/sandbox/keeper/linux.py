@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import struct
 from pathlib import Path
+from typing import NamedTuple
 
 _CLONE_VM = 0x00000100
 CLONE_NEWNS = 0x00020000
@@ -44,13 +46,16 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_POSSIBLE_CAPABILITY = 63
 
 _MAP_PRIVATE, _MAP_ANONYMOUS, _MAP_FAILED = 0x02, 0x20, ctypes.c_void_p(-1).value
+_PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
 _MADV_POPULATE_WRITE = 23
 _MADV_COLLAPSE = 25
 _PIDFD_SELF = -10000
 _SYS_PROCESS_MADVISE = 440  # on every architecture
 MOST_RUNS = 1024  # that one call takes
-_LARGE_PAGE = 2 << 20
-_FIELDS_WITHOUT_A_NAME = 5  # of a line of /proc/…/maps
+LARGE_PAGE = 2 << 20
+_LONGS_OF_USAGE = 18  # struct rusage: two times of two each, then 14 counts
+_STATUS_BITS = 0xFFFFFFFF
+_FIELDS_BEFORE_A_NAME = 5  # of a line of /proc/…/maps
 
 # These two have the same number on every architecture; pivot_root has not.
 _SYS_MOUNT_SETATTR = 442
@@ -181,15 +186,67 @@ def give_addresses_back(start: int, size: int) -> None:
     libc.munmap(start, size)
 
 
+class Mapping(NamedTuple):
+    """A line of /proc/self/maps; ``file`` is empty where it is memory alone, and in brackets for the heap and such."""
+
+    start: int
+    end: int
+    access: str
+    offset: int
+    file: str
+
+    def goes_on_in(self, after: Mapping) -> bool:
+        """Whether both show one stretch of one file."""
+        is_next = self.end == after.start and self.offset + self.end - self.start == after.offset
+        return is_next and self.file == after.file != ""
+
+
+def mappings() -> list[Mapping]:
+    """Of this process, by address."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return [_read_mapping(*line.split(maxsplit=_FIELDS_BEFORE_A_NAME)) for line in lines]
+
+
+def _read_mapping(place: str, access: str, offset: str, _device: str, _node: str, file: str = "") -> Mapping:
+    start, end = place.split("-")
+    return Mapping(int(start, 16), int(end, 16), access, int(offset, 16), file)
+
+
 def use_large_pages() -> None:
     """For what this process has in memory, where the kernel can (Linux 6.1): a fork then has less to copy."""
-    lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
-    for line in lines:
-        is_own = line[1] == "rw-p" and (len(line) == _FIELDS_WITHOUT_A_NAME or line[-1] == "[heap]")
-        if is_own:
-            first, last = (int(end, 16) for end in line[0].split("-"))
-            for start in range(-(-first // _LARGE_PAGE) * _LARGE_PAGE, last - _LARGE_PAGE + 1, _LARGE_PAGE):
-                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(_LARGE_PAGE), _MADV_COLLAPSE)
+    for mapping in mappings():
+        if mapping.access == "rw-p" and mapping.file in ("", "[heap]"):
+            first = -(-mapping.start // LARGE_PAGE) * LARGE_PAGE
+            for start in range(first, mapping.end - LARGE_PAGE + 1, LARGE_PAGE):
+                collapse(start, LARGE_PAGE)
+
+
+def join_mappings() -> None:
+    """Has the parts of each library that differ in what may be done with them be two instead of five.
+
+    A fork copies each mapping, and its end takes it apart; a large import set has six hundred. Constants may then be
+    executed, and what the loader has written be written again: nothing that this process could not have done before.
+    """
+    known = mappings()
+    for before, mapping, after in zip([None, *known], known, [*known[1:], None], strict=False):
+        if mapping.access != "r--p":
+            continue
+        if after and after.access == "rw-p" and mapping.goes_on_in(after):
+            _allow(mapping, _PROT_READ | _PROT_WRITE)
+        elif (after and after.access == "r-xp" and mapping.goes_on_in(after)) or (
+            before and before.access == "r-xp" and before.goes_on_in(mapping)
+        ):
+            _allow(mapping, _PROT_READ | _PROT_EXEC)
+
+
+def _allow(mapping: Mapping, what: int) -> None:
+    """Where the kernel refuses, all stays as it is."""
+    libc.mprotect(ctypes.c_void_p(mapping.start), ctypes.c_size_t(mapping.end - mapping.start), what)
+
+
+def collapse(start: int, length: int) -> None:
+    """Makes large pages, this process's own, of what lies there, where the kernel can (Linux 6.1)."""
+    libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_COLLAPSE)
 
 
 def populate(runs: object, count: int) -> bool:
@@ -198,6 +255,28 @@ def populate(runs: object, count: int) -> bool:
         _SYS_PROCESS_MADVISE, _PIDFD_SELF, runs, ctypes.c_size_t(count), _MADV_POPULATE_WRITE, ctypes.c_uint(0)
     )
     return bool(done >= 0)
+
+
+class Ended(NamedTuple):
+    """How a process ended, and what it used: its wait status, processor seconds, and KiB of memory at most."""
+
+    wait_status: int
+    cpu_s: float
+    max_rss_kib: int
+
+
+_usage = (ctypes.c_long * (1 + _LONGS_OF_USAGE))()
+
+
+def reap(pid: int) -> bytes:
+    """Waits until a child has ended. To be read by ``read_ended``: os.wait4 imports a module for its answer."""
+    check(libc.wait4(pid, ctypes.byref(_usage), 0, ctypes.byref(_usage, ctypes.sizeof(ctypes.c_long))), "wait4")
+    return bytes(_usage)
+
+
+def read_ended(packed: bytes) -> Ended:
+    status, user_s, user_us, system_s, system_us, most_kib, *_ = struct.unpack(f"@{len(_usage)}l", packed)
+    return Ended(status & _STATUS_BITS, user_s + system_s + (user_us + system_us) / 1e6, most_kib)
 
 
 class _CapabilityHeader(ctypes.Structure):

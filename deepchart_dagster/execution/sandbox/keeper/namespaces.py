@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import signal
-import sys
 from pathlib import Path
 from typing import NoReturn
 
 from . import guard, linux, seccomp
+from .forks import Forks, Order
 from .guard import Place, SetupError, Streams
-from .nursery import Nursery, Standing
+from .interpreter import Start, may_choose_its_exit_code
+from .places import Places, Standing
 from .request import Request, Room
 
 _NAMESPACES = (
@@ -35,7 +35,7 @@ SANDBOX_ID = 60000  # the program's user and group inside
 _OUTSIDE_ID_OF_ROOT = 65534  # what that is outside, where root starts it: nobody
 _SMALL_BYTES = 16 << 20
 _HOME = "/program"
-_PLACE = Place(
+PLACE = Place(
     work=f"{_HOME}/work",
     temporary="/tmp",  # noqa: S108 - the program's own
     config=f"{_HOME}/config",
@@ -47,12 +47,6 @@ _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _ETC_FILES = ("ld.so.cache", "localtime", "mime.types")
 _ETC_FOLDERS = ("fonts", "alternatives")
-_SERVED_NAMESPACES = {  # beside that of processes
-    "mnt": linux.CLONE_NEWNS,
-    "net": linux.CLONE_NEWNET,
-    "ipc": linux.CLONE_NEWIPC,
-    "uts": linux.CLONE_NEWUTS,
-}
 
 
 def hold(request: Request, source: bytes, streams: Streams, _base: Path) -> None:
@@ -73,7 +67,7 @@ def prepare_server(room: Room) -> Place:
     _unshare()
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     _build_root(room)
-    return _PLACE
+    return PLACE
 
 
 def enter_server(room: Room) -> None:
@@ -94,40 +88,37 @@ def enter_server(room: Room) -> None:
 class ServerWalls:
     """Around each program of a fork server: namespaces of its own, below those of the server.
 
-    A small process raises them (nursery.py). Their first process only waits: when it is ended, the kernel ends all
-    others there. The program is a fork of the server and its child: an interpreter with its libraries is forked once
-    for each program, not twice.
+    They are furnished by the server; the program is a fork of the large process, which enters them. Their first process
+    only waits (places.py).
     """
 
-    namespaces = _SERVED_NAMESPACES
-
-    def __init__(self, room: Room) -> None:
-        self.place = _PLACE
+    def __init__(self, room: Room, forks: Forks, *, is_rehearsal: bool = False) -> None:
         self._room = room
+        self._is_rehearsal = is_rehearsal
         scratch = [f"{folder}/" for folder, _ in _scratch_folders(room.work_bytes)]
         # A virtual environment below /tmp, say: the program's own /tmp would hide it.
         self._hidden = [place for place in _shown(room) if f"{place}/".startswith(tuple(scratch))]
-        self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        self._filter = seccomp.system_call_filter(landlock_tier=False)
-        self._nursery = Nursery(self)
+        self._forks = forks
+        self._places = Places(self._furnish)
 
-    def begin(self, request: Request, source: bytes, streams: Streams) -> _Held | None:
-        """None in the process of the program. Raises SetupError."""
-        standing = self._nursery.make_place(request.work_bytes, source)
-        linux.enter(standing.processes, linux.CLONE_NEWPID)
-        program = os.fork()
-        if program == 0:
-            self._become_program(request, streams, standing)
-            return None
-        linux.enter(self._own_processes, linux.CLONE_NEWPID)
+    def begin(self, request: Request, source: bytes, streams: Streams) -> _Held:
+        """Raises SetupError, and OSError where the large process has ended."""
+        try:
+            standing = self._places.make(request.work_bytes, source)
+        except OSError as error:
+            raise SetupError(str(error)) from error
+        start = Start(request.output_name, may_choose_its_exit_code(source), self._is_rehearsal)
+        content = (tuple(request._replace(readable=())), tuple(start))
+        descriptors = [*standing.namespaces, standing.network, *streams]
+        program = self._forks.start(content, standing.processes, descriptors)
         standing.close_ways_in()
-        return _Held(request, standing, program)
+        return _Held(request, standing, program, self._forks, self._places)
 
     def clear(self) -> None:
         """The folders went with the namespace."""
 
-    def raise_inside(self, work_bytes: int, source: bytes) -> tuple[int, ...]:
-        """In the nursery: fresh folders over those of the server. Returns where the output and what is drawn come."""
+    def _furnish(self, work_bytes: int, source: bytes) -> tuple[int, ...]:
+        """Fresh folders over those of the server. Returns where the output and what is drawn come."""
         hidden = [(place, os.open(place, os.O_PATH)) for place in self._hidden]
         for folder, size in _scratch_folders(work_bytes):
             _mount_scratch(folder, size)
@@ -135,18 +126,33 @@ class ServerWalls:
             _bind_read_only(f"/proc/self/fd/{descriptor}", place)
             os.close(descriptor)
         fonts = self._room.font_list
-        guard.furnish(_PLACE, source, font_list_inside(fonts) if fonts else None)
+        guard.furnish(PLACE, source, font_list_inside(fonts) if fonts else None)
         return _open_folders()
 
-    def _become_program(self, request: Request, streams: Streams, standing: Standing) -> None:
+
+class ProgramWalls:
+    """The same from inside: what a fork of the large process does before it is a program."""
+
+    def __init__(self) -> None:
+        self._filter = seccomp.system_call_filter(landlock_tier=False)
+
+    def raise_around(self, order: Order) -> Start:
+        """Ends the process where they cannot be raised, and says why."""
+        *namespaces, out, err, result = order.descriptors
+        streams = Streams(out, err, result)
         try:
-            for descriptor in standing.namespaces:
+            request, start = order.content()
+            for descriptor in namespaces:
                 linux.enter(descriptor)
             _mount_proc("/proc")
-            guard.become_forked_program(request, _PLACE, streams, lambda: self._confine(request), streams.result)
-        except BaseException as error:  # noqa: BLE001 - a copy of the server must not run on as a second one
+            self._become_program(Request._make(request), streams)
+            return Start._make(start)
+        except BaseException as error:  # noqa: BLE001 - a copy of the large process must not run on as a second one
             guard.report_setup_error(streams, f"{type(error).__name__}: {error}")
             os._exit(1)
+
+    def _become_program(self, request: Request, streams: Streams) -> None:
+        guard.become_forked_program(request, PLACE, streams, lambda: self._confine(request), streams.result)
 
     def _confine(self, request: Request) -> None:
         """A user namespace of its own, so that the process limit counts the program's own processes alone."""
@@ -162,10 +168,12 @@ class ServerWalls:
 class _Held:
     """A program of a fork server, where it stands."""
 
-    def __init__(self, request: Request, standing: Standing, program: int) -> None:
+    def __init__(self, request: Request, standing: Standing, program: int, forks: Forks, places: Places) -> None:
         self._request = request
         self._standing = standing
         self._program = program
+        self._forks = forks
+        self._places = places
         self._wait_status: int | None = None
         self.program_end: int | None = os.pidfd_open(program)
         self.all_end: int | None = standing.first_end
@@ -176,15 +184,12 @@ class _Held:
 
     def program_ended(self) -> None:
         """What it left behind has come to the first process, and ends with it."""
-        sys.modules["resource"] = resource  # it looks for it there, and would leave it there for all programs
-        _, self._wait_status, used = os.wait4(self._program, 0)
-        del sys.modules["resource"]
+        ended = self._forks.reap(self._program)
+        self._wait_status = ended.wait_status
         left = guard.Used()
         if guard.has_children(self._standing.first):
             left = guard.used_by(guard.descendants(self._standing.first))
-        self.used = guard.Used(
-            used.ru_utime + used.ru_stime + left.cpu_s, max(used.ru_maxrss / guard.KIB_PER_MIB, left.max_rss_mb)
-        )
+        self.used = guard.Used(ended.cpu_s + left.cpu_s, max(ended.max_rss_kib / guard.KIB_PER_MIB, left.max_rss_mb))
         self.end()
 
     def end(self) -> None:
@@ -194,6 +199,7 @@ class _Held:
 
     def left(self, *, wanted: bool) -> guard.Left | None:
         self._standing.await_end()
+        self._places.leave(self._standing)
         work, drawn = self._standing.folders
         try:
             if not wanted or self._wait_status is None:
@@ -263,9 +269,9 @@ def _run_as_first_process(request: Request, source: bytes, streams: Streams) -> 
         linux.die_with_parent(signal.SIGKILL)
         linux.hide_memory()
         _enter_root(request.scratch)
-        guard.furnish(_PLACE, source, request.font_list and font_list_inside(request.font_list))
+        guard.furnish(PLACE, source, request.font_list and font_list_inside(request.font_list))
         work, drawn = _open_folders()
-        program = guard.start_program(request, _PLACE, streams, lambda: _confine(request))
+        program = guard.start_program(request, PLACE, streams, lambda: _confine(request))
         status = guard.await_program(program)
         _end_all_others()
         guard.report_files(request, streams, status, work, drawn)
@@ -300,10 +306,10 @@ def _confine(request: Request) -> None:
 
 def _scratch_folders(work_bytes: int) -> tuple[tuple[str, int], ...]:
     return (
-        (_PLACE.work, work_bytes),
-        (_PLACE.temporary, work_bytes),
-        (_PLACE.config, _SMALL_BYTES),
-        (_PLACE.drawn, _SMALL_BYTES),
+        (PLACE.work, work_bytes),
+        (PLACE.temporary, work_bytes),
+        (PLACE.config, _SMALL_BYTES),
+        (PLACE.drawn, _SMALL_BYTES),
         ("/dev/shm", work_bytes),  # noqa: S108
     )
 
@@ -320,7 +326,7 @@ def _build_root(request: Request | Room) -> None:
         _mirror(path, root)
     for place in _shown(request):
         _bind_read_only(place, root + place)
-    _bind_read_only(request.inside, root + _PLACE.inside)
+    _bind_read_only(request.inside, root + PLACE.inside)
     if request.font_list:
         _bind_read_only(str(Path(request.font_list).parent), root + _FONTS)
     _furnish_etc(Path(root, "etc"))
@@ -331,7 +337,7 @@ def _build_root(request: Request | Room) -> None:
 
 def _open_folders() -> tuple[int, ...]:
     """Where the program leaves its output, and where what it draws is noted."""
-    return tuple(os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (_PLACE.work, _PLACE.drawn))
+    return tuple(os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (PLACE.work, PLACE.drawn))
 
 
 def _mount_proc(target: str) -> None:
@@ -376,7 +382,7 @@ def _furnish_etc(etc: Path) -> None:
     for name in _ETC_FOLDERS:
         if Path("/etc", name).is_dir():
             _bind_read_only(f"/etc/{name}", str(etc / name))
-    (etc / "passwd").write_text(f"program:x:{SANDBOX_ID}:{SANDBOX_ID}::{_PLACE.work}:/bin/false\n")
+    (etc / "passwd").write_text(f"program:x:{SANDBOX_ID}:{SANDBOX_ID}::{PLACE.work}:/bin/false\n")
     (etc / "group").write_text(f"program:x:{SANDBOX_ID}:\n")
     (etc / "hosts").write_text("127.0.0.1 localhost\n")
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from . import linux
 
 _PAGE = 4096
+_LARGE = linux.LARGE_PAGE
+_MANY = 96  # pages that take as long to copy one by one as a large page does
 _ENTRY_BYTES = 8
 _PRESENT, _EXCLUSIVE, _OF_A_FILE = 0x80, 0x01, 0x20  # in the highest byte of an entry of /proc/self/pagemap
 _RUN = struct.Struct("=QQ")
@@ -27,23 +29,53 @@ class _Run(ctypes.Structure):
 
 
 class Pages:
-    """Runs of pages that a fork is to have copied."""
+    """Runs of pages that a fork is to have copied. Where many lie together, all around them is copied with them."""
 
     def __init__(self, packed: bytes = b"") -> None:
         """``packed`` comes from ``written`` in a fork: what this process has not mapped is left out."""
         mapped = _writable()
         runs = [
-            _Run(start, length)
+            (start, length)
             for start, length in _RUN.iter_unpack(packed)
             if any(first <= start and start + length <= end for first, end in mapped)
         ]
-        self._runs = (_Run * len(runs))(*runs)
+        dense = _dense(runs, mapped)
+        # Of a large page one part is written to first: it is not copied while it is one in the server as well.
+        single = [run for run in runs if run[0] // _LARGE not in dense] + [(large * _LARGE, _PAGE) for large in dense]
+        self._runs = (_Run * len(single))(*(_Run(*run) for run in single))
+        self._large = _joined(dense)
 
     def copy(self) -> None:
         """In the fork. A kernel that cannot (before Linux 6.14) leaves it to the page faults."""
         for first in range(0, len(self._runs), linux.MOST_RUNS):
             count = min(linux.MOST_RUNS, len(self._runs) - first)
             linux.populate(ctypes.byref(self._runs, first * ctypes.sizeof(_Run)), count)
+        for start, length in self._large:
+            linux.collapse(start, length)
+
+
+def _dense(runs: list[tuple[int, int]], mapped: list[tuple[int, int]]) -> list[int]:
+    """Numbers of the large pages that lie in one mapping, and of which so many pages are in ``runs``."""
+    counts: dict[int, int] = {}
+    for start, length in runs:
+        for place in range(start, start + length, _PAGE):
+            counts[place // _LARGE] = counts.get(place // _LARGE, 0) + 1
+    return sorted(
+        large
+        for large, count in counts.items()
+        if count >= _MANY and any(first <= large * _LARGE and (large + 1) * _LARGE <= end for first, end in mapped)
+    )
+
+
+def _joined(dense: list[int]) -> list[tuple[int, int]]:
+    """Where neighbours begin, and how long they are together."""
+    joined: list[tuple[int, int]] = []
+    for large in dense:
+        if joined and sum(joined[-1]) == large * _LARGE:
+            joined[-1] = (joined[-1][0], joined[-1][1] + _LARGE)
+        else:
+            joined.append((large * _LARGE, _LARGE))
+    return joined
 
 
 _common: Pages | None = None
@@ -77,9 +109,7 @@ def written() -> bytes:
 
 def _writable() -> list[tuple[int, int]]:
     """Where what this process may write to, and shares with nobody but its forks, begins and ends."""
-    lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
-    places = [place.split("-") for place, access, *_ in lines if access.startswith("rw") and access.endswith("p")]
-    return [(int(start, 16), int(end, 16)) for start, end in places]
+    return [(one.start, one.end) for one in linux.mappings() if one.access in ("rw-p", "rwxp")]
 
 
 def _runs(entries: bytes) -> list[tuple[int, int]]:

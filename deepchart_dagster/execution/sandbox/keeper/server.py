@@ -1,4 +1,4 @@
-"""The fork server: an interpreter that has imported a program's libraries and forks for each program.
+"""The fork server: an interpreter that has imported a program's libraries, and what has it fork for each program.
 
 It runs inside the import of sitecustomize. In the process of a program ``serve`` returns: the interpreter then goes
 on to its script as any other does, so that the program's traceback, its `__main__` and its way out are the real ones.
@@ -6,22 +6,26 @@ on to its script as any other does, so that the program's traceback, its `__main
 A channel is a socket: requests go in, reports come out (request.py), one program at a time. Programs of different
 channels run side by side. When the other end of a channel closes, the one who asked is gone and the server ends;
 what it forked ends with it (its process namespace, or the launcher, which adopts all that is left).
+
+In the tier `namespaces` the server is a small process beside the interpreter, which does nothing but fork (forks.py).
+Elsewhere it is the interpreter itself.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import select
 import signal
 import time
 import traceback
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
-from . import folders, guard, linux, namespaces, pages
+from . import folders, forks, guard, linux, namespaces
 from .guard import Streams
-from .interpreter import Interpreter
+from .interpreter import Interpreter, Start, may_choose_its_exit_code
 from .request import SETUP_FAILED, Report, Request, Room, pack, pack_report, read_request, unpack, unpack_room
 from .streams import ExactReader, Stream
 from .warmup import REHEARSAL
@@ -41,17 +45,54 @@ def serve(start: int, known: frozenset[str]) -> Interpreter:
         header, room = _read_start(start)
         linux.hide_memory()
         linux.die_with_parent(signal.SIGKILL)
-        interpreter = Interpreter(known)
-        server = _Server(room, header["channels"], interpreter)
-        _furnish(room, server.walls.place)
-        interpreter.import_libraries(room.imports)
-        linux.use_large_pages()
-        server.walls.clear()
-        if not server.rehearse():
-            server.run()
+        serve_here = _serve_with_namespaces if room.tier == "namespaces" else _serve_with_folders
+        return serve_here(room, header["channels"], known)
     except BaseException:  # noqa: BLE001 - nothing may go on from here as the script of an interpreter without walls
         traceback.print_exc()
         os._exit(1)
+
+
+def _serve_with_namespaces(room: Room, channels: list[int], known: frozenset[str]) -> Interpreter:
+    _furnish(room, namespaces.PLACE)
+    servers_end, orders = forks.channel()
+    if os.fork() == 0:
+        orders.close()
+        _be_server(room, channels, forks.Forks(servers_end))
+    for channel in (servers_end.detach(), *channels):
+        os.close(channel)
+    interpreter = _import_libraries(room, Interpreter(known))
+    walls = namespaces.ProgramWalls()
+    interpreter.begin(walls.raise_around(forks.serve(orders, interpreter.prepare)))
+    return interpreter
+
+
+def _be_server(room: Room, channels: list[int], large_process: forks.Forks) -> NoReturn:
+    try:
+        linux.die_with_parent(signal.SIGKILL)
+        gc.freeze()
+        pages_written = _Server(room, namespaces.ServerWalls(room, large_process, is_rehearsal=True), []).rehearse()
+        memory_mb = large_process.copy_at_start(pages_written)
+        _Server(room, namespaces.ServerWalls(room, large_process), channels).run(memory_mb)
+    except BaseException:  # noqa: BLE001 - it must not run on as a second interpreter
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def _serve_with_folders(room: Room, channels: list[int], known: frozenset[str]) -> Interpreter:
+    interpreter = Interpreter(known)
+    walls = folders.ServerWalls(room, interpreter.prepare)
+    _furnish(room, walls.place)
+    _import_libraries(room, interpreter)
+    walls.clear()
+    interpreter.begin(_Server(room, walls, channels).run(guard.own_memory_mb()))
+    return interpreter
+
+
+def _import_libraries(room: Room, interpreter: Interpreter) -> Interpreter:
+    interpreter.import_libraries(room.imports)
+    linux.join_mappings()
+    linux.use_large_pages()
     return interpreter
 
 
@@ -86,13 +127,6 @@ def _rehearsal_request(room: Room) -> Request:
     )
 
 
-def _what_it_takes() -> dict[str, float]:
-    """Its memory, with what it shares divided among those who share it."""
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    kib = sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return {"memory_mb": kib / guard.KIB_PER_MIB}
-
-
 class _Held(Protocol):
     """A program's processes, as its walls hold them.
 
@@ -113,6 +147,13 @@ class _Held(Protocol):
     def end(self) -> None: ...
     def kill(self) -> None: ...
     def left(self, *, wanted: bool) -> guard.Left | None: ...
+
+
+class _Walls(Protocol):
+    """``begin`` starts a program, and returns None in its process. ``clear`` removes what it left."""
+
+    def begin(self, request: Request, source: bytes, streams: Streams) -> _Held | None: ...
+    def clear(self) -> None: ...
 
 
 class _Running:
@@ -160,45 +201,41 @@ def _rest_of(pipe: int) -> bytes:
 
 
 class _Server:
-    def __init__(self, room: Room, channels: list[int], interpreter: Interpreter) -> None:
-        self.walls = namespaces.ServerWalls(room) if room.tier == "namespaces" else folders.ServerWalls(room)
+    def __init__(self, room: Room, walls: _Walls, channels: list[int]) -> None:
         self._room = room
-        self._interpreter = interpreter
-        self._channels = frozenset(channels)
-        self._first_channel = channels[0]
+        self._walls = walls
+        self._channels = channels
         self._running: dict[int, _Running] = {}  # by the descriptors of its pipes
         self._poll = select.poll()
+        self._rehearsed = b""
 
-    def rehearse(self) -> bool:
-        """Runs a program of ours, to see which pages programs write to. True in its process."""
-        if self._room.tier != "namespaces":
-            return False
-        if self._start(_rehearsal_request(self._room), REHEARSAL, _REHEARSAL_CHANNEL):
-            return True
+    def rehearse(self) -> bytes:
+        """Runs a program of ours. Returns what it left: which pages of memory programs write to."""
+        self._start(_rehearsal_request(self._room), REHEARSAL, _REHEARSAL_CHANNEL)
         while self._running:
-            if self._turn():
-                return True
-        return False
+            self._turn()
+        return self._rehearsed
 
-    def run(self) -> None:
-        """Returns in the process of a program only."""
-        guard.write_all(self._first_channel, pack(_what_it_takes(), b""))
+    def run(self, memory_mb: float) -> Start:
+        """Says that it is ready, and what it takes. Returns in the process of a program only."""
+        guard.write_all(self._channels[0], pack({"memory_mb": memory_mb}, b""))
         for channel in self._channels:
             self._poll.register(channel, select.POLLIN)
-        while not self._turn():
+        while not (start := self._turn()):
             pass
+        return start
 
-    def _turn(self) -> bool:
-        """True in the process of a program."""
+    def _turn(self) -> Start | None:
+        """None but in the process of a program."""
         for descriptor, _ in self._poll.poll(self._patience_ms()):
             if descriptor in self._channels:
-                if self._take(descriptor):
-                    return True
+                if start := self._take(descriptor):
+                    return start
             elif running := self._running.get(descriptor):
                 self._read(running, descriptor)
         for running in self._programs():
             self._check_budgets(running)
-        return False
+        return None
 
     def _programs(self) -> list[_Running]:
         return [running for descriptor, running in self._running.items() if descriptor == running.result_end]
@@ -210,8 +247,8 @@ class _Server:
         next_event = min(min(running.deadline, running.kill_at) for running in programs) - time.monotonic()
         return max(1, int(1000 * min(_TICK_S, next_event)))
 
-    def _take(self, channel: int) -> bool:
-        """Starts the program that the channel asks for. True in its process."""
+    def _take(self, channel: int) -> Start | None:
+        """Starts the program that the channel asks for. None but in its process."""
         if any(running.channel == channel for running in self._programs()):
             self._end_server()  # nothing is asked while a program runs: the other end has closed
         try:
@@ -220,31 +257,29 @@ class _Server:
             self._end_server()
         return self._start(request, source, channel)
 
-    def _start(self, request: Request, source: bytes, channel: int) -> bool:
-        """True in the program's process."""
+    def _start(self, request: Request, source: bytes, channel: int) -> Start | None:
+        """None but in the program's process."""
         out, err, result = os.pipe(), os.pipe(), os.pipe()
         inner, outer = Streams(out[1], err[1], result[1]), Streams(out[0], err[0], result[0])
-        self._interpreter.prepare()
         try:
-            held = self.walls.begin(request, source, inner)
+            held = self._walls.begin(request, source, inner)
         except guard.SetupError as error:
             for descriptor in (*inner, *outer):
                 os.close(descriptor)
             self._answer(channel, Report(ended=SETUP_FAILED, error=str(error)))
-            return False
+            return None
         if held is None:
-            self._interpreter.begin(request.output_name, source, is_rehearsal=channel == _REHEARSAL_CHANNEL)
-            return True
+            return Start(request.output_name, may_choose_its_exit_code(source))
         for descriptor in inner:
             os.close(descriptor)
         running = _Running(request, channel, held, outer)
         for descriptor in running.descriptors():
             self._running[descriptor] = running
             self._poll.register(descriptor, select.POLLIN)
-        return False
+        return None
 
-    def _end_server(self) -> None:
-        self.walls.clear()
+    def _end_server(self) -> NoReturn:
+        self._walls.clear()
         os._exit(0)
 
     def _read(self, running: _Running, descriptor: int) -> None:
@@ -280,12 +315,12 @@ class _Server:
             running.result += _rest_of(running.result_end)
         for descriptor in running.descriptors():
             self._forget(descriptor)
-        self.walls.clear()
+        self._walls.clear()
         self._answer(running.channel, running.report(wall_s, left))
 
     def _answer(self, channel: int, report: Report) -> None:
         if channel == _REHEARSAL_CHANNEL:
-            pages.copy_after_fork(pages.Pages(report.output))
+            self._rehearsed = report.output
             return
         try:
             guard.write_all(channel, pack_report(report))
