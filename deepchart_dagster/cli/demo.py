@@ -10,6 +10,7 @@ import click
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, note, workbench
 from deepchart_dagster.cli.materialize import announce, outcome_json
+from deepchart_dagster.cli.narrow import terminal_columns
 from deepchart_dagster.cli.pipeline import (
     PipelineOutcome,
     RunGroup,
@@ -138,7 +139,7 @@ def _text(
     storage = bench.settings.storage
     return "\n".join(
         [
-            format_leaderboard(rows),
+            format_leaderboard(rows, columns=terminal_columns()),
             "",
             "Calibration: does the first score below 1.0 stand where each scripted model errs? (deepchart calibration)",
             "",

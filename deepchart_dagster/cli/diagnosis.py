@@ -6,6 +6,7 @@ import click
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, settings_for
+from deepchart_dagster.cli.narrow import folded
 
 
 @click.command("diagnosis", short_help="Why values did not match, by model and split.")
@@ -22,4 +23,4 @@ def command(model: str | None, split: str | None, storage: str | None, as_json: 
     from deepchart_dagster.metrics.diagnoses import format_classes, read_classes
 
     rows = read_classes(settings_for(storage).storage, model, split)
-    emit(as_json, [row.as_json() for row in rows], format_classes(rows))
+    emit(as_json, [row.as_json() for row in rows], folded(format_classes(rows)))

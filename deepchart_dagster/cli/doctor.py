@@ -12,6 +12,7 @@ from typing import Literal
 import click
 
 from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.cli.narrow import folded
 from deepchart_dagster.errors import DeepChartError
 from deepchart_dagster.settings import Settings, unknown_variables
 from deepchart_dagster.workbench import Workbench
@@ -62,7 +63,7 @@ def command(storage: str | None, as_json: bool) -> None:
     emit(
         as_json,
         {"findings": [asdict(finding) for finding in findings], "settings": settings},
-        "\n".join(_lines(findings)) + "\n\n" + _settings_table(settings),
+        folded("\n".join(_lines(findings)) + "\n\n" + _settings_table(settings)),
     )
     if any(finding.needed and finding.verdict != "ok" for finding in findings):
         raise click.exceptions.Exit(1)

@@ -26,6 +26,7 @@ import click
 from deepchart_dagster.artifacts.files import explain_os_error
 from deepchart_dagster.cli.common import group_options
 from deepchart_dagster.cli.ctrl_c import INTERRUPTED, leave_at_ctrl_c, raise_at_ctrl_c
+from deepchart_dagster.cli.narrow import HelpFormatter
 from deepchart_dagster.errors import DeepChartError, StorageError
 
 _COMMANDS = {
@@ -59,6 +60,9 @@ _COMMANDS = {
     "verify": "verify",
     "why": "why",
 }
+
+
+click.Context.formatter_class = HelpFormatter  # of every command: none hands its own down
 
 
 class _LazyGroup(click.Group):

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from deepchart_dagster.cli.chosen import chosen_rows, row_options
 from deepchart_dagster.cli.common import common_options, emit, settings_for
+from deepchart_dagster.cli.narrow import terminal_columns
 
 if TYPE_CHECKING:
     from deepchart_dagster.metrics.leaderboard import LeaderboardRow
@@ -42,7 +43,8 @@ def command(
     root = settings_for(storage).storage
     rows = chosen_rows(read_leaderboard(root), benchmark, models, splits)
     published = read_published(root, benchmark, compare=compare == "paper")
-    emit(as_json, [_row_json(row, published) for row in rows], format_leaderboard(rows, published))
+    text = format_leaderboard(rows, published, columns=terminal_columns())
+    emit(as_json, [_row_json(row, published) for row in rows], text)
 
 
 def _row_json(row: LeaderboardRow, published: Published) -> dict[str, JsonValue]:

@@ -6,6 +6,7 @@ import click
 
 from deepchart_dagster.benchmark.model import Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.cli.narrow import folded, terminal_columns
 from deepchart_dagster.cli.status_text import partition_list, status_summary
 from deepchart_dagster.lineage.orphans import orphaned_partitions
 from deepchart_dagster.lineage.status import Cell, State, read_status
@@ -41,7 +42,8 @@ def command(
     untouched = [] if models else _untouched(cells)
     shown = [cell for cell in cells if cell.key.model not in untouched and cell.state is not State.NOT_APPLICABLE]
     in_vain = [cell for cell in shown if cell.key.judge and cell.state is State.FAILED]
-    text = partition_list(shown) if partitions else status_summary([cell for cell in shown if cell not in in_vain])
+    listed = [cell for cell in shown if cell not in in_vain]
+    text = partition_list(shown) if partitions else status_summary(listed, columns=terminal_columns())
     if in_vain and not partitions:
         text += "".join(f"\n{_in_vain(cell)}" for cell in in_vain)
     if untouched:
@@ -50,7 +52,7 @@ def command(
     if calls:
         text += f"\n{len(calls)} calls in flight; the oldest: {calls[0].in_words()}"
     flying = {"n": len(calls), "oldest": calls[0].as_json() if calls else None}
-    emit(as_json, {"cells": [cell.as_json() for cell in cells], "calls_in_flight": flying}, text)
+    emit(as_json, {"cells": [cell.as_json() for cell in cells], "calls_in_flight": flying}, folded(text))
 
 
 def _in_vain(cell: Cell) -> str:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from textwrap import wrap
 
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKind
 from deepchart_dagster.lineage.status import Cell, State
@@ -32,13 +33,16 @@ _ORDER = list(BY_NAME)
 _MOST_CAUSES = 12
 
 
-def status_summary(cells: Sequence[Cell], now: datetime | None = None) -> str:
-    """Of cells that are applicable: a grid for each model, causes of what is not fresh, and a count of states."""
+def status_summary(cells: Sequence[Cell], now: datetime | None = None, *, columns: int | None = None) -> str:
+    """Of cells that are applicable: a grid for each model, causes of what is not fresh, and a count of states.
+
+    Where a grid is wider than ``columns``, its rows are lists of the stages in each state.
+    """
     now = now or datetime.now(UTC)
     lines = _documents(cells)
     for kind in PartitionKind:
         if kind is not PartitionKind.DOCUMENT:
-            lines += _grids([cell for cell in cells if BY_NAME[cell.key.asset].kind is kind], now)
+            lines += _grids([cell for cell in cells if BY_NAME[cell.key.asset].kind is kind], now, columns)
     return "\n".join([*lines, *_causes(cells), "", _count(cells)]).lstrip("\n")
 
 
@@ -56,20 +60,38 @@ def _documents(cells: Iterable[Cell]) -> list[str]:
     return lines
 
 
-def _grids(cells: Sequence[Cell], now: datetime) -> list[str]:
+def _grids(cells: Sequence[Cell], now: datetime, columns: int | None) -> list[str]:
     """Assets side by side: a block for each model (one where there is no model), a row for each of its partitions."""
     lines: list[str] = []
     for model in dict.fromkeys(cell.key.model for cell in cells):
         members = [cell for cell in cells if cell.key.model == model]
         assets = sorted({cell.key.asset for cell in members}, key=_ORDER.index)
         heads = "".join(_HEADS.get(asset, asset).ljust(_WIDTH) for asset in assets)
-        lines += ["", f"{model or _title(members[0]):20} {heads}age"]
+        heading = f"{model or _title(members[0]):20} {heads}age"
+        if columns is not None and columns <= len(heading):
+            lines += ["", model or _title(members[0]), *_lists(members, assets, now, columns)]
+            continue
+        lines += ["", heading]
         for row in dict.fromkeys(_row(cell) for cell in members):
             of_row = {cell.key.asset: cell for cell in members if _row(cell) == row}
             states = "".join((_state(of_row[a]) if a in of_row else "").ljust(_WIDTH) for a in assets)
             newest = max((cell.newest for cell in of_row.values() if cell.newest), default=None)
             lines.append(f"  {row:18} {states}{age(newest, now)}")
     return lines
+
+
+def _lists(cells: Sequence[Cell], assets: Sequence[str], now: datetime, columns: int) -> Iterator[str]:
+    """For each row of a grid its age, and below it the stages by what they are."""
+    for row in dict.fromkeys(_row(cell) for cell in cells):
+        of_row = {cell.key.asset: cell for cell in cells if _row(cell) == row}
+        newest = max((cell.newest for cell in of_row.values() if cell.newest), default=None)
+        yield f"  {row:18} {age(newest, now)}".rstrip()
+        by_state: dict[str, list[str]] = {}
+        for asset in assets:
+            if asset in of_row:
+                by_state.setdefault(_state(of_row[asset]), []).append(_HEADS.get(asset, asset))
+        for state, heads in by_state.items():
+            yield from wrap(f"{state}: {', '.join(heads)}", columns, initial_indent=" " * 4, subsequent_indent=" " * 6)
 
 
 def _title(cell: Cell) -> str:

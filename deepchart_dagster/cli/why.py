@@ -12,6 +12,7 @@ import click
 from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.benchmark.model import Backend, Split
 from deepchart_dagster.cli.common import common_options, emit, workbench
+from deepchart_dagster.cli.narrow import folded
 from deepchart_dagster.errors import UsageError
 from deepchart_dagster.generation.asking import ANSWER_NAME
 from deepchart_dagster.lineage.graph import PartitionKey, PartitionKind, node, plan
@@ -79,7 +80,7 @@ def command(
         found["other_stages"] = [stage.as_json() for stage in others]
         found["values"] = [value.as_json() for value in values]
     way = "\n".join(_way(cells, path, others, values)) if uid else ""
-    emit(as_json, found, "\n".join(filter(None, [_text(explanations), *through, way])))
+    emit(as_json, found, folded("\n".join(filter(None, [_text(explanations), *through, way]))))
 
 
 def _key(

@@ -22,27 +22,32 @@ _CELL_WIDTH = 19
 _PAPERS_BENCHMARK = "deepchart"
 
 
-def format_leaderboard(rows: Sequence[LeaderboardRow], published: Published | None = None) -> str:
+def format_leaderboard(
+    rows: Sequence[LeaderboardRow], published: Published | None = None, *, columns: int | None = None
+) -> str:
     """The tables as text: per benchmark and protocol a block for each split, models grouped by family.
 
     A cell is the mean, its 95 % interval, and n of its own where it differs from the row's. With the paper's
     figures in ``published``, each model that the paper has is followed by its line there and the differences.
+    Where the table is wider than ``columns``, each value has a line of its own below the model.
     """
     published = published or Published()
     if not rows:
         return "\n".join(["The leaderboard is empty: no scores have been made yet.", *_unscored_notes(published)])
-    text = _Text(rows, published)
+    text = _Text(rows, published, columns)
     return "\n".join([*text.tables()[1:], "", *text.notes()])
 
 
 class _Text:
-    def __init__(self, rows: Sequence[LeaderboardRow], published: Published) -> None:
+    def __init__(self, rows: Sequence[LeaderboardRow], published: Published, columns: int | None) -> None:
         self.rows = sorted(rows, key=row_order)
         self.published = published
         names = [row.label for row in rows] + [_average_name(average) for average in published.averages]
         if published.paper is not None:
             names += ["  paper"] + [_papers_average(average) for average in published.averages]
-        self.width = max(len("model"), *(len(name) + 2 for name in names))
+        self.width = max(*(len(name) + 2 for name in names), *(len(row.split.value) for row in rows))
+        self.rule = self.width + 2 + _CELL_WIDTH * len(METRICS) + 5
+        self.is_list = columns is not None and columns < self.rule
 
     def tables(self) -> list[str]:
         lines: list[str] = []
@@ -58,20 +63,21 @@ class _Text:
         if not members:
             return []
         heads = "".join(METRIC_NAMES[metric].ljust(_CELL_WIDTH) for metric in METRICS)
-        lines = [f"{split.value.ljust(self.width + 2)}{heads}n"]
-        lines.append("-" * (self.width + 2 + _CELL_WIDTH * len(METRICS) + 5))
+        lines = [f"{split.value.ljust(self.width + 2)}{heads}n", "-" * self.rule]
+        if self.is_list:
+            lines = [split.value, "-" * len(split.value)]
         for family, of_family in groupby(members, key=lambda row: row.family):
             lines.append(f" {family}")
             lines += [line for row in of_family for line in self._model(row)]
         return lines + self._averages(benchmark, split)
 
     def _model(self, row: LeaderboardRow) -> list[str]:
-        lines = [self._line(row.label, {metric: _cell_text(row.cells[metric]) for metric in METRICS}, count_text(row))]
+        lines = [*self._line(row.label, {metric: _cell_text(row.cells[metric]) for metric in METRICS}, count_text(row))]
         places = {metric: CellPlace(row.benchmark, row.model, row.split, metric) for metric in METRICS}
         paper = {metric: cell for metric, place in places.items() if (cell := self.published.cell(place))}
         if paper:
             cells = {metric: _paper_text(cell) for metric, cell in paper.items()}
-            lines.append(self._line("  paper", cells, str(max(cell.n for cell in paper.values()))))
+            lines += self._line("  paper", cells, str(max(cell.n for cell in paper.values())))
         return lines
 
     def _averages(self, benchmark: str, split: Split) -> list[str]:
@@ -79,14 +85,18 @@ class _Text:
         for average in self.published.averages:
             if (average.benchmark, average.split) != (benchmark, split) or average.n_models < 2:
                 continue
-            lines.append(self._line(_average_name(average), _numbers(average.values), ""))
+            lines += self._line(_average_name(average), _numbers(average.values), "")
             if self.published.paper is not None and average.paper_n_models and not average.scripted:
-                lines.append(self._line(_papers_average(average), _numbers(average.paper), ""))
+                lines += self._line(_papers_average(average), _numbers(average.paper), "")
         return lines
 
-    def _line(self, name: str, cells: Mapping[str, str], count: str) -> str:
+    def _line(self, name: str, cells: Mapping[str, str], count: str) -> list[str]:
+        """One line, or in a list as many as there are values."""
+        if self.is_list:
+            values = [f"      {METRIC_NAMES[metric]:8}{cells.get(metric, '—')}" for metric in METRICS]
+            return [f"  {name}", *values, *([f"      {'n':8}{count}"] if count else [])]
         texts = "".join(cells.get(metric, "—").ljust(_CELL_WIDTH) for metric in METRICS)
-        return f"  {name.ljust(self.width)}{texts}{count}".rstrip()
+        return [f"  {name.ljust(self.width)}{texts}{count}".rstrip()]
 
     def notes(self) -> list[str]:
         rows = self.rows

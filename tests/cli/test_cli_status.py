@@ -100,6 +100,25 @@ def test_the_summary_sets_stages_side_by_side_and_names_each_cause_once() -> Non
     assert status_summary(_cells()[:1], NOW).splitlines()[-1] == "Everything is fresh: 1 partition."
 
 
+def test_a_grid_that_is_wider_than_the_terminal_is_a_list_of_stages_by_state() -> None:
+    cells = _cells()
+    drawn = PartitionKey("drawn_fidelity", split=Split.ECOSYSTEM, model="m-1")
+    cells.append(Cell(drawn, State.STALE, 8, 8, n_behind=2, cause="PDF of the report"))
+    lines = status_summary(cells, NOW, columns=40).splitlines()
+    assert lines[2:11] == [
+        "split                contexts   age",
+        "  ecosystem          stale 2    -",
+        "",
+        "m-1",
+        "  ecosystem          12m",
+        "    stale 2: states, drawn",
+        "    error 1: charts",
+        "",
+        "Not fresh, and through what (--partitions: each partition; deepchart why: each instance):",
+    ]
+    assert status_summary(cells, NOW, columns=80) == status_summary(cells, NOW)
+
+
 def test_an_empty_storage_says_what_brings_something() -> None:
     text = status_summary([])
     assert text.startswith("There is nothing to make yet.")

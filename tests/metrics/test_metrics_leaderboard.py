@@ -187,6 +187,23 @@ def test_text_in_the_papers_layout() -> None:
     assert "measure no model" in text
 
 
+def test_a_table_that_is_wider_than_the_terminal_has_a_line_for_each_value() -> None:
+    rows = [a_row("Closed", Split.FINANCE_NORMAL)]
+    assert format_leaderboard(rows, columns=97).splitlines()[1].startswith("finance-normal  ER")
+    assert format_leaderboard(rows, columns=40).splitlines()[:10] == [
+        "Normal context · benchmark b",
+        "finance-normal",
+        "--------------",
+        " proprietary",
+        "  Closed",
+        "      ER      0.800 [0.76, 0.84]",
+        "      F1_src  0.500 [0.46, 0.54]",
+        "      F1_der  0.250 [0.21, 0.29]",
+        "      VAS     0.360 [0.32, 0.40]",
+        "      n       6/6",
+    ]
+
+
 def test_text_shows_where_n_differs_and_what_is_unscored() -> None:
     cells = {"er": a_cell(1.0), "f1_src": a_cell(0.5), "f1_der": a_cell(None, scored=0), "vas": a_cell(0.5, 4, 6, 2)}
     text = format_leaderboard([a_row("M", Split.ECOSYSTEM, cells=cells)])
