@@ -262,7 +262,7 @@ def announce(place: Place, group: RunGroup, result: RunOutcome | None) -> None:
     errors = sum(row.n_error for row in result.rows)
     note(
         f"{place} {group.partition or 'all'}: {_names(group.assets)}: {counts}"
-        + (f", {errors} in error (deepchart status says why)" if errors else "")
+        + (f", {errors} in error (deepchart status --partitions says why)" if errors else "")
     )
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -48,6 +48,7 @@ DRAWN_NAME = "drawn.json"
 # Queries at work at once; how many programs run at once is for the runner to say.
 _CONCURRENCY = 16
 _SIDES: dict[str, Side] = {"d_src": "src", "d_der": "der"}
+_CORRECT_IT = "Correct it in the source and import the benchmark again."
 _MADE = ("d_src.json", "d_der.json", CHART_NAME)
 
 
@@ -138,7 +139,8 @@ class _Copied:
         """Raises BenchmarkFormatError, naming the file, for data that cannot be read."""
         for name, path in self.files.items():
             write_bytes(folder / name, read_bounded(path))
-        return Outcome(value=_value(self.files, folder, self.missing))
+        names = {name: str(path) for name, path in self.files.items()}
+        return Outcome(value=_value(names, folder, self.missing))
 
 
 def _is_png(path: Path) -> bool:
@@ -197,7 +199,7 @@ class _Executed:
         if chart.drawn is not None:
             write_json(folder / DRAWN_NAME, chart.drawn)
         return Outcome(
-            value=_value(_MADE, folder, () if chart.drawn is not None else (DRAWN_NAME,)),
+            value=_value(dict.fromkeys(_MADE, ""), folder, () if chart.drawn is not None else (DRAWN_NAME,)),
             observations={"stage1_wall_s": extracted.wall_s, "chart_wall_s": chart.wall_s, "tier": chart.tier},
         )
 
@@ -229,13 +231,14 @@ def _source(path: Path) -> str:
     return decoded(read_bounded(path), name=str(path))
 
 
-def _value(files: Iterable[str], folder: Path, missing: Iterable[str]) -> dict[str, JsonValue]:
-    """Counts of reference values (None: no reference on that side), and what there is of the chart."""
+def _value(files: Mapping[str, str], folder: Path, missing: Iterable[str]) -> dict[str, JsonValue]:
+    """Counts of reference values (None: no reference on that side), and what there is of the chart. ``files``: stored
+    name -> what messages call it (the copy in ``folder`` is gone when they are read); empty: as it is stored."""
     counts: dict[Side, int | None] = {"src": None, "der": None}
-    for name in files:
+    for name, shown in files.items():
         side = _SIDES.get(Path(name).stem)
         if side is not None:
-            values = read_reference(folder / name, Path(name).suffix, side)
+            values = read_reference(folder / name, Path(name).suffix, side, name=shown, remedy=_CORRECT_IT)
             counts[side] = None if values is None else len(values)
     return {
         "n_source": counts["src"],

@@ -38,24 +38,27 @@ _REPORT_MARKS = _REPORT_BOOKKEEPING | {"source_fields", "status", "label_field",
 _EMPHASIS = re.compile(r"(\*{1,3}|`)(.+)\1")
 
 
-def read_reference(source: Path | bytes, suffix: str, side: Side, *, name: str = "") -> list[float] | None:
+def read_reference(
+    source: Path | bytes, suffix: str, side: Side, *, name: str = "", remedy: str = ""
+) -> list[float] | None:
     """The values of one reference file, in reading order; None where the file says there is none (null).
 
-    ``suffix`` tells the format (.json, .csv, .tsv, .md), ``name`` stands for the file in messages. Raises
+    ``suffix`` tells the format (.json, .csv, .tsv, .md); ``name`` stands for the file in messages, and ``remedy`` says
+    what helps where it is no JSON or no text. Raises
     MissingInputError where there is no such file, BenchmarkFormatError where it cannot be read.
     """
-    content = reference_data(source, suffix, side, name=name)
+    content = reference_data(source, suffix, side, name=name, remedy=remedy)
     return None if content is None else numeric_leaves(content)
 
 
-def reference_data(source: Path | bytes, suffix: str, side: Side, *, name: str = "") -> object:
+def reference_data(source: Path | bytes, suffix: str, side: Side, *, name: str = "", remedy: str = "") -> object:
     """What of the file counts as this side, as parsed JSON or records; None where there is none. Raises as above."""
     name = name or (str(source) if isinstance(source, Path) else f"the {side} reference")
     data = read_bounded(source) if isinstance(source, Path) else source
     if suffix.lower() == ".json":
-        return json_side(load_json(data, name=name, max_bytes=REFERENCE_MAX_BYTES), side)
+        return json_side(load_json(data, name=name, max_bytes=REFERENCE_MAX_BYTES, remedy=remedy), side)
     if suffix.lower() in TABLE_SUFFIXES:
-        return table_records(decoded(data, name=name), suffix.lower(), name=name)
+        return table_records(decoded(data, name=name, remedy=remedy), suffix.lower(), name=name)
     raise BenchmarkFormatError(
         f"{name} has the suffix {suffix or '(none)'}.", remedy=f"References are {', '.join(REFERENCE_SUFFIXES)}."
     )

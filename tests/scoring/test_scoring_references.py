@@ -192,12 +192,14 @@ def test_named_data_that_is_missing_is_an_error_with_its_name(stage: ReferenceSt
 
 
 def test_data_that_cannot_be_read_is_an_error_with_its_name(stage: ReferenceStage, tmp_path: Path) -> None:
-    add_query(stage, tmp_path / "source", {"d_src.json": "[1,"}, d_src="d_src.json")
+    add_query(stage, tmp_path / "source", {"sales.json": "[1,"}, d_src="sales.json")
 
     (error,) = stage.run(Split.FINANCE_NORMAL).errors
 
     assert error.kind == "BenchmarkFormatError"
-    assert "d_src.json is no valid JSON" in error.message
+    (named,) = stage.library.folder("b").rglob("sales.json")
+    assert error.message.startswith(f"{named} is no valid JSON: ")
+    assert error.message.endswith("Correct it in the source and import the benchmark again.")
 
 
 def test_a_side_that_a_record_lacks_has_no_count(stage: ReferenceStage, tmp_path: Path) -> None:
