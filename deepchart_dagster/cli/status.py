@@ -39,6 +39,7 @@ def command(
         known = [bench.model(slug).slug for slug in models if slug not in gone]
         slugs = known if models else list(bench.models)
         cells = read_status(bench, models=slugs, splits=[Split(split) for split in splits] or list(Split), anew=anew)
+    cells = [cell for cell in cells if _asked_for(cell, models, splits)]
     untouched = [] if models else _untouched(cells)
     shown = [cell for cell in cells if cell.key.model not in untouched and cell.state is not State.NOT_APPLICABLE]
     in_vain = [cell for cell in shown if cell.key.judge and cell.state is State.FAILED]
@@ -53,6 +54,12 @@ def command(
         text += f"\n{len(calls)} calls in flight; the oldest: {calls[0].in_words()}"
     flying = {"n": len(calls), "oldest": calls[0].as_json() if calls else None}
     emit(as_json, {"cells": [cell.as_json() for cell in cells], "calls_in_flight": flying}, folded(text))
+
+
+def _asked_for(cell: Cell, models: tuple[str, ...], splits: tuple[str, ...]) -> bool:
+    """Only what is orphaned was not chosen by model and split."""
+    model, split = cell.key.model, cell.key.split
+    return not (models and model and model not in models) and not (splits and split and split.value not in splits)
 
 
 def _in_vain(cell: Cell) -> str:

@@ -53,6 +53,21 @@ def test_why_and_status_agree_on_a_document_whose_title_changed(storage: Path, s
     assert (title["what"], title["new"]) == ("title of the document", "Chapter II")
 
 
+def test_what_is_orphaned_is_shown_where_its_model_and_split_are_asked_for(sample: Path, storage: Path) -> None:
+    assert deepchart("import", sample, "--storage", storage).code == 0
+    for split, model in (("finance-normal", "gone"), ("academic-normal", "gone"), ("finance-normal", "gone-too")):
+        (storage / "predicted_states" / split / model / "x").mkdir(parents=True)
+
+    def shown(*options: str) -> set[tuple[str, str]]:
+        cells = deepchart("status", *options, "--storage", storage, "--json").json["cells"]
+        return {(cell["split"], cell["model"]) for cell in cells if cell["state"] == "orphaned"}
+
+    assert shown("--model", "gpt-5.2") == set()
+    assert shown("--model", "gone", "--split", "finance-normal") == {("finance-normal", "gone")}
+    assert shown("--split", "finance-normal") == {("finance-normal", "gone"), ("finance-normal", "gone-too")}
+    assert len(shown()) == 3
+
+
 def test_an_age_is_told_in_its_largest_unit() -> None:
     now = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
     ages = {"2026-11-30T11:59:20+00:00": "40s", "2026-11-30T11:48:00+00:00": "12m", "2026-11-30T07:00:00+00:00": "5h"}
