@@ -60,7 +60,7 @@ def sheet(out: Path | None, columns: int, storage: str | None, as_json: bool) ->
 @common_options
 def check(split: str, uid: str | None, storage: str | None, as_json: bool) -> None:
     """References that disagree with themselves or with their documents: two versions of one series, source values
-    that are repeated and differ, signs that were dropped. Nothing is changed.
+    that are repeated and differ, signs that were dropped, sides without a number. Nothing is changed.
 
     \b
     Example: deepchart references check --split finance-normal

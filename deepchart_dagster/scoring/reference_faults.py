@@ -1,5 +1,6 @@
 """References that disagree with themselves or with their documents. They are reported and never edited.
 
+    empty       a side is there and holds no number: each model scores 0 on it
     series      a column of d_src runs along a series of der_data, year by year, and is another one: near, not equal,
                 and a word of their names is the same (net operating profit runs along income before taxes, too)
     repeated    der_data's file repeats source values (finance does) that d_src does not have
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -26,6 +27,7 @@ from deepchart_dagster.artifacts.inputs import read_output, usable_result
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.benchmark.library import Library
 from deepchart_dagster.benchmark.model import Instance, Split
+from deepchart_dagster.benchmark.numbers import numeric_leaves
 from deepchart_dagster.benchmark.state import content_of
 from deepchart_dagster.contexts.loaded import read_context
 from deepchart_dagster.contexts.locate import lines_of_instance
@@ -38,7 +40,7 @@ from deepchart_dagster.scoring.matching import accepts, match
 from deepchart_dagster.scoring.prediction import reference_content, reference_file
 from deepchart_dagster.scoring.tables import REFERENCE_MAX_BYTES
 
-FaultKind = Literal["series", "repeated", "sign"]
+FaultKind = Literal["empty", "series", "repeated", "sign"]
 # Year -> value.
 _Series: TypeAlias = dict[int, float]
 
@@ -69,7 +71,7 @@ class Fault:
     def as_text(self) -> str:
         shown = ", ".join(f"{year or '?'}: {value:.6g} and {other:.6g}" for year, value, other in self.values[:_LISTED])
         more = f" and {len(self.values) - _LISTED} more" if len(self.values) > _LISTED else ""
-        return f"{self.kind}: {self.message} ({shown}{more})"
+        return f"{self.kind}: {self.message}" + (f" ({shown}{more})" if self.values else "")
 
 
 def faults_of(source: object, derived: object, repeated: object, texts: Sequence[str]) -> list[Fault]:
@@ -77,10 +79,17 @@ def faults_of(source: object, derived: object, repeated: object, texts: Sequence
     d_der's own file; ``texts``: the context, empty where there is none."""
     columns = _series_of(source)
     return [
+        *_empty_faults({"d_src": source, "d_der": derived}),
         *_series_faults(columns, _series_of(derived)),
         *_repeated_faults(labelled_leaves(source), labelled_leaves(repeated)),
         *(_sign_faults(columns, CellIndex(texts)) if texts else ()),
     ]
+
+
+def _empty_faults(sides: Mapping[str, object]) -> Iterator[Fault]:
+    for name, content in sides.items():
+        if content is not None and not numeric_leaves(content):
+            yield Fault("empty", name, f"{name} holds no number, and each model scores 0 on it", ())
 
 
 def _series_of(content: object) -> dict[str, _Series]:

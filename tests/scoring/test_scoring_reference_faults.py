@@ -52,6 +52,13 @@ def test_sound_references_have_none(shared: Path, uid: str) -> None:
     assert sample_faults(shared, uid) == []
 
 
+def test_a_side_without_a_number_shows_and_one_that_is_not_there_does_not() -> None:
+    (fault,) = faults_of([], {"margin": [0.5]}, None, [])
+    assert fault.as_text() == "empty: d_src holds no number, and each model scores 0 on it"
+    assert [fault.name for fault in faults_of({"a": "x"}, {}, None, [])] == ["d_src", "d_der"]
+    assert faults_of(None, None, None, []) == []
+
+
 def test_a_column_with_the_other_sign_throughout_is_a_convention() -> None:
     source = {"tax": {"2016": 1931, "2017": 2418, "2018": 490}}
     negated = {"tax": {year: -value for year, value in source["tax"].items()}}
