@@ -156,7 +156,7 @@ def _engines(settings: Settings) -> Iterator[Finding]:
 
 
 def _configuration(bench: Workbench) -> Iterator[Finding]:
-    from deepchart_dagster.llm.doctor import key_statuses
+    from deepchart_dagster.llm.doctor import NAME_A_PROVIDER, has_provider, key_statuses
 
     try:
         models = list(bench.models.values())
@@ -171,6 +171,10 @@ def _configuration(bench: Workbench) -> Iterator[Finding]:
         yield Finding("judges.yaml", "broken", error.message, error.remedy)
         judges = []
     for role, specs in (("model", models), ("judge", judges)):
+        for spec in specs:
+            if not has_provider(spec):
+                detail = f"litellm knows no provider of {spec.litellm_model!r}"
+                yield Finding(f"{role} {spec.slug}", "broken", detail, NAME_A_PROVIDER, needed=False)
         for status in key_statuses(specs):
             if status.names:
                 detail = "key present" if status.present else "no key"

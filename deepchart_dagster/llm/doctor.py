@@ -40,6 +40,25 @@ def missing_key(model: ModelSpec, environ: Mapping[str, str] | None = None) -> t
     return () if any(environ.get(name) for name in names) else names
 
 
+NAME_A_PROVIDER = (
+    "Write litellm_model as provider/model, as in openai/NAME; hosted_vllm/NAME with api_base is a server of your own."
+)
+
+
+def has_provider(model: ModelSpec) -> bool:
+    """Whether litellm knows a provider by what litellm_model says; litellm is loaded for those that we do not know."""
+    if key_names(model) is not None:
+        return True
+    from deepchart_dagster.llm.litellm_library import litellm_library
+
+    litellm = litellm_library()
+    try:
+        litellm.get_llm_provider(model.litellm_model, api_base=model.api_base)
+    except litellm.exceptions.BadRequestError:
+        return False
+    return True
+
+
 def key_status(model: ModelSpec, environ: Mapping[str, str] | None = None) -> KeyStatus:
     environ = os.environ if environ is None else environ
     names = key_names(model)

@@ -28,7 +28,7 @@ from deepchart_dagster.errors import (
     ProviderTimeout,
     RateLimited,
 )
-from deepchart_dagster.llm.doctor import key_names
+from deepchart_dagster.llm.doctor import NAME_A_PROVIDER, key_names
 from deepchart_dagster.llm.redaction import redact
 from deepchart_dagster.llm.registry import ModelSpec
 
@@ -54,9 +54,6 @@ _NOISE = (
 _SDK_WORDS = "Connection error."
 _NO_CONNECTION = "Cannot connect to host"
 _NO_PROVIDER = "LLM Provider NOT provided"
-_NAME_A_PROVIDER = (
-    "Write litellm_model as provider/model, as in openai/NAME; hosted_vllm/NAME with api_base is a server of your own."
-)
 _UNREACHABLE = "Check the endpoint (api_base) and the network, or try again later; what is answered is kept."
 _LATER = "Try again later; what is answered is kept."
 _NAME_ALONE = re.compile(r"'\w+'")
@@ -95,7 +92,7 @@ def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException
     status = _status(chain)
     said = f"{_who(model)}: {_words(raised, chain)}"
     if _NO_PROVIDER in said:
-        return ProviderRefusedRequest(f"{_who(model)}: litellm knows no such provider.", remedy=_NAME_A_PROVIDER)
+        return ProviderRefusedRequest(f"{_who(model)}: litellm knows no such provider.", remedy=NAME_A_PROVIDER)
     if isinstance(raised, TimeoutError):
         return _timeout(model)
     if type(raised).__name__ in {"Timeout", "APITimeoutError"} or status == 504:

@@ -136,7 +136,7 @@ class _Text:
 def _unscored_notes(published: Published) -> list[str]:
     return [
         f"Not in the tables: {one.label} on {one.split.value} ({one.benchmark}), {one.n_error} of {one.n_instances} "
-        "instances in error, none scored. deepchart status says why."
+        "instances in error, none scored. deepchart status --partitions says why."
         for one in published.unscored
     ]
 

@@ -109,3 +109,12 @@ def test_doctor_finds_broken_configuration(storage: Path, tmp_path: Path) -> Non
     (finding,) = [one for one in ran.json["findings"] if one["what"] == "judges.yaml"]
     assert (finding["verdict"], finding["needed"]) == ("broken", True)
     assert "line 2: primary: no judge is called 'a'" in finding["detail"]
+
+
+def test_doctor_names_a_model_whose_provider_nobody_knows(storage: Path, tmp_path: Path) -> None:
+    models = tmp_path / "models.yaml"
+    models.write_text("models:\n  mine:\n    litellm_model: my-server/llama\n", encoding="utf-8")
+    ran = deepchart("doctor", "--storage", storage, "--json", environment={"DEEPCHART_MODELS_FILE": str(models)})
+    (finding,) = [one for one in ran.json["findings"] if one["what"] == "model mine"]
+    assert (finding["verdict"], finding["detail"]) == ("broken", "litellm knows no provider of 'my-server/llama'")
+    assert "hosted_vllm/NAME" in finding["remedy"]

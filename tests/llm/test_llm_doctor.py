@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from deepchart_dagster.llm.doctor import key_status, key_statuses, missing_key
+from deepchart_dagster.llm.doctor import has_provider, key_status, key_statuses, missing_key
 from deepchart_dagster.llm.registry import ModelSpec, load_judges, load_models
 from deepchart_dagster.settings import PROJECT_ROOT
 
@@ -41,6 +41,20 @@ def test_one_key_serves_every_model_of_its_provider():
     assert present == {"qwen3-vl-flash-2025-10-15", "qwen3.5-plus", "scripted-judge", "scripted-writer"}
     assert "a-secret-value" not in repr(judges)
     assert {status.remedy for status in judges if status.present} == {""}
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("nobody/some-model", False),
+        ("some-model", False),
+        ("perplexity/sonar", True),
+        ("hosted_vllm/x", True),
+        ("scripted/oracle", True),
+    ],
+)
+def test_a_provider_is_known_or_not(name, known):
+    assert has_provider(model(name)) is known
 
 
 @pytest.mark.parametrize("name", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])

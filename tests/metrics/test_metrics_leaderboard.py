@@ -94,7 +94,10 @@ def test_a_model_of_which_nothing_is_scored_is_named(built: Any, tmp_path: Path)
         connection.execute("delete from marts.leaderboard where model = 'm-1'")
     published = read_published(unscored.root)
     assert published.unscored == (Unscored("shop", Split.FINANCE_NORMAL, "M-1", n_instances=4, n_error=1),)
-    note = "Not in the tables: M-1 on finance-normal (shop), 1 of 4 instances in error, none scored."
+    note = (
+        "Not in the tables: M-1 on finance-normal (shop), 1 of 4 instances in error, none scored. "
+        "deepchart status --partitions says why."
+    )
     assert note in format_leaderboard(read_leaderboard(unscored.root), published)
     assert note in format_leaderboard([], published)
     assert read_published(built.root).unscored == ()
