@@ -31,7 +31,7 @@ from pathlib import Path
 from deepchart_dagster.benchmark.model import CodeType
 from deepchart_dagster.execution.model import Limits, Program, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
-from deepchart_dagster.execution.sandbox.keeper import guard
+from deepchart_dagster.execution.sandbox.keeper.processes import descendants, used_by
 
 CORPUS = Path(__file__).resolve().parents[1] / "tests" / "execution" / "corpus"
 FAMILIES = (
@@ -92,7 +92,7 @@ def _cpu_s_of_all() -> float:
 
 def _cpu_s_with_running() -> float:
     """Of this process, of what runs below it, and of all that they have reaped."""
-    return _cpu_s_of_all() + guard.used_by(guard.descendants(os.getpid())).cpu_s
+    return _cpu_s_of_all() + used_by(descendants(os.getpid())).cpu_s
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _peak_memory(seen: list[float]) -> Iterator[None]:
 
     def watch() -> None:
         while not done.wait(0.5):
-            seen.append(sum(map(_memory_mb, {os.getpid(), *guard.descendants(os.getpid())})))
+            seen.append(sum(map(_memory_mb, {os.getpid(), *descendants(os.getpid())})))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -211,7 +211,7 @@ def throughput(count: int, workers: int) -> dict[str, object]:
             statuses = _run_side_by_side(runner.run, programs, workers)
             wall = time.monotonic() - start
         left = {
-            "processes": sorted(guard.descendants(os.getpid())),
+            "processes": sorted(descendants(os.getpid())),
             "mounts": [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if folder in line],
             "folders": sorted(str(path) for path in Path(folder).rglob("*")),
         }

@@ -22,7 +22,8 @@ from deepchart_dagster.errors import SandboxUnavailable
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox.container.options import ContainerOptions
-from deepchart_dagster.execution.sandbox.keeper import guard, linux
+from deepchart_dagster.execution.sandbox.keeper import linux
+from deepchart_dagster.execution.sandbox.keeper.processes import descendants, process_status
 
 # Tests are imported by path (importlib mode): their helpers beside them need a place to be found.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -150,7 +151,7 @@ def waiting_servers(tier_runner: LocalRunner) -> Callable[[], set[int]]:
 
     def look() -> set[int]:
         launchers = tier_runner._fork_servers.pids() if tier_runner._fork_servers else set()
-        found = {pid: guard.process_status(pid) for pid in guard.descendants(os.getpid())}
+        found = {pid: process_status(pid) for pid in descendants(os.getpid())}
         parents = {pid: status.parent for pid, status in found.items() if status}
         servers = {pid for pid, parent in parents.items() if parent in launchers}
         children = [[pid for pid, parent in parents.items() if parent == server] for server in servers]

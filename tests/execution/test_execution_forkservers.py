@@ -22,6 +22,7 @@ from deepchart_dagster.execution import runner as runner_module
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox.keeper import guard
+from deepchart_dagster.execution.sandbox.keeper.processes import descendants, process_status
 
 pytestmark = pytest.mark.slow
 
@@ -58,19 +59,19 @@ def launchers(runner: LocalRunner) -> set[int]:
 
 
 def server_below(launcher: int) -> int:
-    statuses = {pid: guard.process_status(pid) for pid in guard.descendants(launcher)}
+    statuses = {pid: process_status(pid) for pid in descendants(launcher)}
     [server] = [pid for pid, status in statuses.items() if status and status.parent == launcher]
     return server
 
 
 def small_process_of(server: int) -> int:
     """What has the channels: the first child of the large process."""
-    statuses = {pid: guard.process_status(pid) for pid in guard.descendants(server)}
+    statuses = {pid: process_status(pid) for pid in descendants(server)}
     return min(pid for pid, status in statuses.items() if status and status.parent == server)
 
 
 def is_running(pid: int) -> bool:
-    status = guard.process_status(pid)
+    status = process_status(pid)
     return status is not None and status.state not in "ZX"
 
 
@@ -273,7 +274,7 @@ time.sleep(100)
     ) as asker:
         assert asker.stdout is not None
         assert asker.stdout.readline() == "running\n"
-        below = guard.descendants(asker.pid)
+        below = descendants(asker.pid)
         assert len(below) >= 4  # launcher, server, guard, program
         asker.kill()
     assert eventually(lambda: not any(map(is_running, below)))

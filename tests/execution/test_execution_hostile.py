@@ -15,7 +15,7 @@ import pytest
 
 from deepchart_dagster.execution.model import RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
-from deepchart_dagster.execution.sandbox.keeper import guard
+from deepchart_dagster.execution.sandbox.keeper.processes import descendants
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ CONTAINER = (b"containerd-shim", b"keeper.agent", b"\0runc\0", b"/proc/self/exe"
 
 def running() -> set[int]:
     """Programs and their keepers; what keeps containers is left out."""
-    return {pid for pid in guard.descendants(os.getpid()) if not any(sign in command_of(pid) for sign in CONTAINER)}
+    return {pid for pid in descendants(os.getpid()) if not any(sign in command_of(pid) for sign in CONTAINER)}
 
 
 def command_of(pid: int) -> bytes:

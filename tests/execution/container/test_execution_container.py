@@ -57,7 +57,7 @@ def test_the_walls_seen_from_outside(runner: LocalRunner, client: DockerClient) 
     # Three folders of 32 MiB and three of 16, and 64 for the keeper, beside the program's memory; no swap.
     assert host["Memory"] == host["MemorySwap"] == (512 + 3 * 32 + 3 * 16 + 64) << 20
     assert host["PidsLimit"] == 20 + 3
-    assert host["NanoCpus"] == min(2, os.cpu_count() or 1) * 10**9
+    assert host["NanoCpus"] == min(2, len(os.sched_getaffinity(0))) * 10**9
     assert config["User"] == "60000:60000"
     assert config["Labels"][OWNER_LABEL] == owner.this_process()
     mounts = {mount["Destination"]: (mount["Type"], mount["RW"]) for mount in container.attrs["Mounts"]}

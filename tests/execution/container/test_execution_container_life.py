@@ -28,7 +28,7 @@ from deepchart_dagster.execution.model import Limits, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
 from deepchart_dagster.execution.sandbox.container import owner
 from deepchart_dagster.execution.sandbox.container.engine import LABEL, OWNER_LABEL
-from deepchart_dagster.execution.sandbox.keeper import guard
+from deepchart_dagster.execution.sandbox.keeper.processes import descendants
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -149,7 +149,7 @@ def test_an_engine_that_dies_is_our_error_and_leaves_nothing_for_long(container_
     engine.folder.mkdir()
     try:
         engine.start()
-        before = guard.descendants(os.getpid())
+        before = descendants(os.getpid())
         with runner_at(engine.address) as runner:
             code = runner._start_machinery()[0].code / "keeper" / "agent.py"
             code.write_text(re.sub(r"^IDLE_S = \d+$", "IDLE_S = 1", code.read_text(), flags=re.MULTILINE))
@@ -163,7 +163,7 @@ def test_an_engine_that_dies_is_our_error_and_leaves_nothing_for_long(container_
             with pytest.raises(SandboxUnavailable, match="no container engine answers"):
                 run(runner, FORTY_TWO)
             assert eventually(lambda: not is_running("86390.5"))
-            agents = [pid for pid in guard.descendants(os.getpid()) - before if b"keeper.agent" in command_of(pid)]
+            agents = [pid for pid in descendants(os.getpid()) - before if b"keeper.agent" in command_of(pid)]
             assert eventually(lambda: not any(b"keeper.agent" in command_of(pid) for pid in agents))
             engine.start()
             assert run(runner, FORTY_TWO).output == b"[42]"

@@ -18,8 +18,9 @@ from typing import Any
 from deepchart_dagster.execution.sandbox.container import owner
 from deepchart_dagster.execution.sandbox.container.engine import LABEL, OWNER_LABEL, Engine, EngineError, engine_errors
 from deepchart_dagster.execution.sandbox.container.image import NAME, USER_ID, Image
-from deepchart_dagster.execution.sandbox.keeper import contained, guard
+from deepchart_dagster.execution.sandbox.keeper import contained
 from deepchart_dagster.execution.sandbox.keeper.agent import ANSWER, IDLE_S, READY
+from deepchart_dagster.execution.sandbox.keeper.files import MAX_FILES
 from deepchart_dagster.execution.sandbox.keeper.request import Request
 
 _MIB = 1 << 20
@@ -71,7 +72,7 @@ class Walls:
 
 
 def _mount_options(size: int) -> str:
-    return f"size={size},nr_inodes={guard.MAX_FILES},mode=0700,uid={USER_ID},gid={USER_ID}"
+    return f"size={size},nr_inodes={MAX_FILES},mode=0700,uid={USER_ID},gid={USER_ID}"
 
 
 class Box:

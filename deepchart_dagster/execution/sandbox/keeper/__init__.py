@@ -6,9 +6,17 @@ secret:
     main         the keeper of one program: reads the request, drains its output, keeps the time, writes the report
     launcher     raises the walls around a fork server, starts and watches it
     server       the fork server: does for many programs what the keeper does for one
+    forks        the process that the server has fork
+    places       the namespaces that the server furnishes for a program
     interpreter  makes a fork look as an interpreter that has just started, and ends it
+    warmup       what most programs do, done once before they start
+    arenas       where the objects of libraries lie in memory
+    pages        which of that memory a fork writes to, copied at once
     streams      what a program writes to stdout and stderr
-    guard        forks the program, waits for it, ends what it left behind, collects its files
+    guard        starts the program with its limits, and says what it left
+    place        the folders of a program, and what lies in them before it starts
+    processes    those below a guard: who they are, what they use, their end
+    files        what a program left on disk: read, counted, removed
     namespaces   tier `namespaces`: a private root, process table, network
     folders      tiers `landlock` and `trusted`: a fresh folder of the host
     agent        inside a container: hands one program after another to a keeper

@@ -21,7 +21,9 @@ import traceback
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from . import contained, guard, linux, main
+from . import contained, linux, main
+from .files import remove_tree, write_all
+from .processes import reap_all
 from .request import Request, pack_request, read_request
 
 READY = b"ready"
@@ -71,7 +73,7 @@ def _hold(request: Request, payload: bytes) -> bytes:
     os.close(pipes.asked)
     os.close(pipes.report)
     try:
-        guard.write_all(pipes.ask, pack_request(request._replace(font_list=None), source))
+        write_all(pipes.ask, pack_request(request._replace(font_list=None), source))
         return _report(pipes.reported)
     except BrokenPipeError:
         return b""
@@ -126,16 +128,16 @@ def _end_all_others() -> None:
     except ProcessLookupError:
         return
     finally:
-        guard.reap_all()
+        reap_all()
 
 
 def _empty_folders() -> bool:
     """Whether nothing is left in any of them."""
     for folder in map(Path, contained.WRITABLE):
         folder.chmod(0o700)
-        guard.remove_tree(folder)  # of the mount itself it can only remove what is in it
+        remove_tree(folder)  # of the mount itself it can only remove what is in it
     return not any(entry for folder in contained.WRITABLE for entry in Path(folder).iterdir())
 
 
 def _answer(message: bytes, *, as_new: bool) -> None:
-    guard.write_all(1, ANSWER.pack(len(message), as_new) + message)
+    write_all(1, ANSWER.pack(len(message), as_new) + message)

@@ -13,7 +13,9 @@ import signal
 from pathlib import Path
 
 from . import folders, guard, landlock, linux, seccomp
-from .guard import Place, Streams
+from .guard import Streams
+from .place import Place, furnish
+from .processes import await_program, end_descendants
 from .request import Request
 
 HOME = "/program"
@@ -38,11 +40,11 @@ def hold(request: Request, source: bytes, streams: Streams, _base: Path) -> None
     """
     linux.die_with_parent(signal.SIGKILL)
     linux.adopt_orphans()
-    guard.furnish(PLACE, source, request.font_list)
+    furnish(PLACE, source, request.font_list)
     work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (PLACE.work, PLACE.drawn))
     program = guard.start_program(request, PLACE, streams, lambda: _confine(request))
-    status = guard.await_program(program)
-    guard.end_descendants()
+    status = await_program(program)
+    end_descendants()
     guard.report_files(request, streams, status, work, drawn)
 
 

@@ -17,7 +17,10 @@ from pathlib import Path
 from types import FrameType
 
 from . import guard, landlock, linux, seccomp
-from .guard import Place, SetupError, Streams
+from .files import remove_tree
+from .guard import Left, SetupError, Streams
+from .place import Place, furnish
+from .processes import Used, await_program, descendants, end_descendants, process_status
 from .request import Request, Room
 
 # Outside the range of people and of services; one of 5,000, so that the process limit is a program's own.
@@ -61,7 +64,7 @@ def hold(request: Request, source: bytes, streams: Streams, base: Path) -> None:
         return
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        guard.end_descendants()
+        end_descendants()
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
@@ -73,12 +76,12 @@ def _run(request: Request, source: bytes, streams: Streams, base: Path) -> None:
     owner = _program_id(request)
     _make_folders(place, owner)
     base.chmod(0o711)
-    guard.furnish(place, source, request.font_list)
+    furnish(place, source, request.font_list)
     work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (place.work, place.drawn))
     processes = request.processes + _tasks_of(owner)
     program = guard.start_program(request, place, streams, lambda: _confine(request, place, owner, processes))
-    status = guard.await_program(program)
-    guard.end_descendants()
+    status = await_program(program)
+    end_descendants()
     guard.report_files(request, streams, status, work, drawn)
 
 
@@ -139,9 +142,9 @@ class ServerWalls:
 
     def clear(self) -> None:
         """In the server, after the guard's end: what it could not end any more, and the folders."""
-        guard.end_descendants()
+        end_descendants()
         for folder in _own_folders(self.place):
-            guard.remove_tree(Path(folder))
+            remove_tree(Path(folder))
 
     def _hold(self, request: Request, source: bytes, streams: Streams) -> int | None:
         """In the guard, which ends everything below it when it is told to or the server dies. None in the program."""
@@ -151,7 +154,7 @@ class ServerWalls:
         owner = _program_id(request)
         processes = request.processes + _tasks_of(owner)
         _make_folders(self.place, owner)
-        guard.furnish(self.place, source, self._fonts)
+        furnish(self.place, source, self._fonts)
         work, drawn = (os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in (self.place.work, self.place.drawn))
 
         def confine() -> None:
@@ -161,8 +164,8 @@ class ServerWalls:
         program = guard.fork_program(request, self.place, streams, confine)
         if program == 0:
             return None
-        status = guard.await_program(program)
-        guard.end_descendants()
+        status = await_program(program)
+        end_descendants()
         guard.report_files(request, streams, status, work, drawn)
         return status
 
@@ -172,7 +175,7 @@ class _Held:
 
     program_end: int | None = None  # the guard sees it, and reports all
     all_end: int | None = None
-    used = guard.Used()
+    used = Used()
 
     def __init__(self, guard_pid: int) -> None:
         self._guard = guard_pid
@@ -181,7 +184,7 @@ class _Held:
         """The guard has seen it."""
 
     def processes(self) -> set[int]:
-        return {self._guard, *guard.descendants(self._guard)}
+        return {self._guard, *descendants(self._guard)}
 
     def end(self) -> None:
         os.kill(self._guard, signal.SIGTERM)
@@ -189,7 +192,7 @@ class _Held:
     def kill(self) -> None:
         os.kill(self._guard, signal.SIGKILL)
 
-    def left(self, *, wanted: bool) -> guard.Left | None:
+    def left(self, *, wanted: bool) -> Left | None:
         """The guard has reported it."""
         os.waitpid(self._guard, 0)
         return None
@@ -197,7 +200,7 @@ class _Held:
 
 def _end_all(_number: int, _frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    guard.end_descendants()
+    end_descendants()
     os._exit(0)
 
 
@@ -236,7 +239,7 @@ def _may_be_one_more(limit: int, hard: int) -> bool:
 def _tasks_seen(user: int) -> int:
     total = 0
     for entry in os.scandir("/proc"):
-        if entry.name.isdigit() and (status := guard.process_status(int(entry.name))):
+        if entry.name.isdigit() and (status := process_status(int(entry.name))):
             try:
                 total += status.threads if entry.stat().st_uid == user else 0
             except FileNotFoundError:

@@ -17,7 +17,9 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import guard, linux, pages
+from . import linux, pages
+from .files import write_all
+from .processes import own_memory_mb
 
 _FORK, _REAP, _COPY = b"f", b"r", b"c"
 _MOST_BYTES = 1 << 14
@@ -61,7 +63,7 @@ class Forks:
     def copy_at_start(self, runs: bytes) -> float:
         """Has forks begin with pages of their own (pages.written). Returns MiB that the large process takes."""
         file = os.memfd_create("pages")
-        guard.write_all(file, runs)
+        write_all(file, runs)
         socket.send_fds(self._orders, [_COPY], [file])
         os.close(file)
         (memory_mb,) = _MEMORY.unpack(self._answer())
@@ -101,7 +103,7 @@ def serve(orders: socket.socket, before_fork: Callable[[], None]) -> Order:
         elif kind == _COPY:
             pages.copy_after_fork(pages.Pages(os.pread(descriptors[0], os.fstat(descriptors[0]).st_size, 0)))
             linux.use_large_pages()  # once more, where the rehearsal has broken them up
-            orders.send(_MEMORY.pack(guard.own_memory_mb()))
+            orders.send(_MEMORY.pack(own_memory_mb()))
         else:
             os._exit(0)  # the server has ended
         for descriptor in descriptors:

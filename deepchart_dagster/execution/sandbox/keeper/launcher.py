@@ -17,8 +17,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from . import folders, guard, linux, namespaces
-from .guard import Place, SetupError
+from . import folders, linux, namespaces
+from .files import remove_tree, write_all
+from .guard import SetupError
+from .place import PROGRAM_NAME, Place
+from .processes import end_descendants
 from .request import SETUP_FAILED, Room, pack, pack_room, unpack_room
 
 SERVER_VARIABLE = "DEEPCHART_SERVER"
@@ -35,7 +38,7 @@ def main() -> None:
         _hold(room._replace(scratch=str(base)), channels)
     finally:
         if room.tier != "namespaces":  # there it was a place to mount on, and is out of sight
-            guard.remove_tree(base)
+            remove_tree(base)
 
 
 class _Ended(Exception):
@@ -69,11 +72,11 @@ def _hold(room: Room, channels: list[int]) -> None:
             os.waitpid(server, 0)
         # A server's process namespace went with it, and this process sees the /proc of that one.
         if room.tier != "namespaces":
-            guard.end_descendants()
+            end_descendants()
 
 
 def _report_setup_error(channels: list[int], error: str) -> None:
-    guard.write_all(channels[0], pack({"ended": SETUP_FAILED, "error": error}, b""))
+    write_all(channels[0], pack({"ended": SETUP_FAILED, "error": error}, b""))
 
 
 def _become_server(room: Room, place: Place, channels: list[int]) -> NoReturn:
@@ -89,7 +92,7 @@ def _become_server(room: Room, place: Place, channels: list[int]) -> NoReturn:
         os.write(start, pack({"channels": channels}, pack_room(room)))
         os.close(start)
         os.chdir(place.work)
-        arguments = [room.interpreter, guard.PROGRAM_NAME, "output"]
+        arguments = [room.interpreter, PROGRAM_NAME, "output"]
         environment = place.environment() | {SERVER_VARIABLE: str(started)}
         os.execve(room.interpreter, arguments, environment)  # noqa: S606
     except BaseException as error:  # noqa: BLE001 - whatever it is must reach the one who asked, and nothing may run on

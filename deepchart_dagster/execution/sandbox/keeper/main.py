@@ -17,7 +17,9 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from . import contained, folders, guard, linux, namespaces
+from .files import is_larger, remove_tree, unlinked_bytes, write_all
 from .guard import SetupError, Streams
+from .processes import Used, descendants, memory_of, used_by
 from .request import Report, Request, pack_report, read_request, unpack
 from .streams import Stream
 
@@ -38,7 +40,7 @@ def main() -> None:
         report = keeper.keep(source)
     finally:
         keeper.clean_up()
-    guard.write_all(1, pack_report(report))
+    write_all(1, pack_report(report))
 
 
 class _Keeper:
@@ -50,7 +52,7 @@ class _Keeper:
         self._kill_at = float("inf")
         self._cancelled = False
         self._result = bytearray()
-        self._used = guard.Used()
+        self._used = Used()
 
     def keep(self, source: bytes) -> Report:
         out, err, result = os.pipe(), os.pipe(), os.pipe()
@@ -70,7 +72,7 @@ class _Keeper:
         self._cancelled = True  # seen at the next tick
 
     def clean_up(self) -> None:
-        guard.remove_tree(self._base)
+        remove_tree(self._base)
 
     def _start_guard(self, source: bytes, streams: Streams) -> int:
         pid = os.fork()
@@ -134,12 +136,11 @@ class _Keeper:
             self._look()
 
     def _look(self) -> None:
-        processes, request = guard.descendants(self._guard), self._request
-        if guard.memory_of(processes, request.memory_bytes) > request.memory_bytes:
+        processes, request = descendants(self._guard), self._request
+        if memory_of(processes, request.memory_bytes) > request.memory_bytes:
             self._end("memory")
         elif request.tier in ("landlock", "trusted") and (
-            guard.is_larger(self._base, request.work_bytes)
-            or guard.unlinked_bytes(processes, self._base) > request.work_bytes
+            is_larger(self._base, request.work_bytes) or unlinked_bytes(processes, self._base) > request.work_bytes
         ):
             self._end("disk")
 
@@ -148,7 +149,7 @@ class _Keeper:
             self._ended = reason
             self._deadline = float("inf")
             self._kill_at = time.monotonic() + _GUARD_GRACE_S
-            self._used = guard.used_by({self._guard, *guard.descendants(self._guard)})
+            self._used = used_by({self._guard, *descendants(self._guard)})
             os.kill(self._guard, signal.SIGTERM)
 
     def _report(self, wall_s: float) -> Report:

@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import guard, linux, seccomp
+from .files import MAX_FILES
 from .forks import Forks, Order
-from .guard import Place, SetupError, Streams
+from .guard import Left, SetupError, Streams
 from .interpreter import Start, may_choose_its_exit_code
+from .place import Place, furnish
 from .places import Places, Standing
+from .processes import KIB_PER_MIB, Used, await_program, descendants, has_children, reap_all, used_by
 from .request import Request, Room
 
 _NAMESPACES = (
@@ -126,7 +129,7 @@ class ServerWalls:
             _bind_read_only(f"/proc/self/fd/{descriptor}", place)
             os.close(descriptor)
         fonts = self._room.font_list
-        guard.furnish(PLACE, source, font_list_inside(fonts) if fonts else None)
+        furnish(PLACE, source, font_list_inside(fonts) if fonts else None)
         return _open_folders()
 
 
@@ -177,19 +180,19 @@ class _Held:
         self._wait_status: int | None = None
         self.program_end: int | None = os.pidfd_open(program)
         self.all_end: int | None = standing.first_end
-        self.used = guard.Used()
+        self.used = Used()
 
     def processes(self) -> set[int]:
-        return {self._program, *guard.descendants(self._program), *guard.descendants(self._standing.first)}
+        return {self._program, *descendants(self._program), *descendants(self._standing.first)}
 
     def program_ended(self) -> None:
         """What it left behind has come to the first process, and ends with it."""
         ended = self._forks.reap(self._program)
         self._wait_status = ended.wait_status
-        left = guard.Used()
-        if guard.has_children(self._standing.first):
-            left = guard.used_by(guard.descendants(self._standing.first))
-        self.used = guard.Used(ended.cpu_s + left.cpu_s, max(ended.max_rss_kib / guard.KIB_PER_MIB, left.max_rss_mb))
+        left = Used()
+        if has_children(self._standing.first):
+            left = used_by(descendants(self._standing.first))
+        self.used = Used(ended.cpu_s + left.cpu_s, max(ended.max_rss_kib / KIB_PER_MIB, left.max_rss_mb))
         self.end()
 
     def end(self) -> None:
@@ -197,7 +200,7 @@ class _Held:
 
     kill = end
 
-    def left(self, *, wanted: bool) -> guard.Left | None:
+    def left(self, *, wanted: bool) -> Left | None:
         self._standing.await_end()
         self._places.leave(self._standing)
         work, drawn = self._standing.folders
@@ -269,10 +272,10 @@ def _run_as_first_process(request: Request, source: bytes, streams: Streams) -> 
         linux.die_with_parent(signal.SIGKILL)
         linux.hide_memory()
         _enter_root(request.scratch)
-        guard.furnish(PLACE, source, request.font_list and font_list_inside(request.font_list))
+        furnish(PLACE, source, request.font_list and font_list_inside(request.font_list))
         work, drawn = _open_folders()
         program = guard.start_program(request, PLACE, streams, lambda: _confine(request))
-        status = guard.await_program(program)
+        status = await_program(program)
         _end_all_others()
         guard.report_files(request, streams, status, work, drawn)
     except (SetupError, OSError) as error:
@@ -290,7 +293,7 @@ def _end_all_others() -> None:
         os.kill(-1, signal.SIGKILL)
     except ProcessLookupError:
         return
-    guard.reap_all()
+    reap_all()
 
 
 def _confine(request: Request) -> None:
@@ -346,7 +349,7 @@ def _mount_proc(target: str) -> None:
 
 
 def _mount_scratch(path: str, size: int) -> None:
-    options = f"size={size},nr_inodes={guard.MAX_FILES},mode=700"
+    options = f"size={size},nr_inodes={MAX_FILES},mode=700"
     linux.mount("scratch", path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
 
 

@@ -23,9 +23,12 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from . import folders, forks, guard, linux, namespaces
-from .guard import Streams
+from . import folders, forks, linux, namespaces
+from .files import is_larger, unlinked_bytes, write_all
+from .guard import Left, SetupError, Streams
 from .interpreter import Interpreter, Start, may_choose_its_exit_code
+from .place import Place, furnish_fonts
+from .processes import Used, memory_of, own_memory_mb, used_by
 from .request import SETUP_FAILED, Report, Request, Room, pack, pack_report, read_request, unpack, unpack_room
 from .streams import ExactReader, Stream
 from .warmup import REHEARSAL
@@ -85,7 +88,7 @@ def _serve_with_folders(room: Room, channels: list[int], known: frozenset[str]) 
     _furnish(room, walls.place)
     _import_libraries(room, interpreter)
     walls.clear()
-    interpreter.begin(_Server(room, walls, channels).run(guard.own_memory_mb()))
+    interpreter.begin(_Server(room, walls, channels).run(own_memory_mb()))
     return interpreter
 
 
@@ -102,10 +105,10 @@ def _read_start(start: int) -> tuple[dict[str, list[int]], Room]:
     return header, unpack_room(payload)
 
 
-def _furnish(room: Room, place: guard.Place) -> None:
+def _furnish(room: Room, place: Place) -> None:
     """matplotlib reads its font list when it is imported."""
     if room.font_list:
-        guard.furnish_fonts(place, _font_list(room.font_list, room.tier))
+        furnish_fonts(place, _font_list(room.font_list, room.tier))
 
 
 def _font_list(path: str, tier: str) -> str:
@@ -141,12 +144,12 @@ class _Held(Protocol):
     @property
     def all_end(self) -> int | None: ...
     @property
-    def used(self) -> guard.Used: ...
+    def used(self) -> Used: ...
     def program_ended(self) -> None: ...
     def processes(self) -> set[int]: ...
     def end(self) -> None: ...
     def kill(self) -> None: ...
-    def left(self, *, wanted: bool) -> guard.Left | None: ...
+    def left(self, *, wanted: bool) -> Left | None: ...
 
 
 class _Walls(Protocol):
@@ -173,17 +176,17 @@ class _Running:
         self.next_look = self.start + _TICK_S
         self.ended = "exit"
         self.result = bytearray()
-        self.used = guard.Used()
+        self.used = Used()
 
     def descriptors(self) -> list[int]:
         ends = [*self.streams, self.result_end, self.program_end, self.all_end]
         return [descriptor for descriptor in ends if descriptor is not None]
 
-    def report(self, wall_s: float, left: guard.Left | None) -> Report:
+    def report(self, wall_s: float, left: Left | None) -> Report:
         out, err = self.streams.values()
         seen: dict[str, Any] = {"wall_s": wall_s, "stdout_tail": out.text(), "stderr_tail": err.text()}
         if self.result:
-            left = guard.Left(*unpack(bytes(self.result)))
+            left = Left(*unpack(bytes(self.result)))
         if self.ended != "exit" or left is None:
             ended = self.ended if self.ended != "exit" else "lost"
             return Report(ended=ended, cpu_s=self.used.cpu_s, max_rss_mb=self.used.max_rss_mb, **seen)
@@ -218,7 +221,7 @@ class _Server:
 
     def run(self, memory_mb: float) -> Start:
         """Says that it is ready, and what it takes. Returns in the process of a program only."""
-        guard.write_all(self._channels[0], pack({"memory_mb": memory_mb}, b""))
+        write_all(self._channels[0], pack({"memory_mb": memory_mb}, b""))
         for channel in self._channels:
             self._poll.register(channel, select.POLLIN)
         while not (start := self._turn()):
@@ -263,7 +266,7 @@ class _Server:
         inner, outer = Streams(out[1], err[1], result[1]), Streams(out[0], err[0], result[0])
         try:
             held = self._walls.begin(request, source, inner)
-        except guard.SetupError as error:
+        except SetupError as error:
             for descriptor in (*inner, *outer):
                 os.close(descriptor)
             self._answer(channel, Report(ended=SETUP_FAILED, error=str(error)))
@@ -323,7 +326,7 @@ class _Server:
             self._rehearsed = report.output
             return
         try:
-            guard.write_all(channel, pack_report(report))
+            write_all(channel, pack_report(report))
         except BrokenPipeError:
             self._end_server()
 
@@ -349,11 +352,11 @@ class _Server:
 
     def _look_at(self, running: _Running) -> None:
         processes, request = running.held.processes(), running.request
-        if guard.memory_of(processes, request.memory_bytes) > request.memory_bytes:
+        if memory_of(processes, request.memory_bytes) > request.memory_bytes:
             self._end(running, "memory")
         elif self._room.tier != "namespaces" and (
-            guard.is_larger(base := Path(self._room.scratch), request.work_bytes)
-            or guard.unlinked_bytes(processes, base) > request.work_bytes
+            is_larger(base := Path(self._room.scratch), request.work_bytes)
+            or unlinked_bytes(processes, base) > request.work_bytes
         ):
             self._end(running, "disk")
 
@@ -361,5 +364,5 @@ class _Server:
         running.ended = reason
         running.deadline = float("inf")
         running.kill_at = time.monotonic() + _GUARD_GRACE_S
-        running.used = guard.used_by(running.held.processes())
+        running.used = used_by(running.held.processes())
         running.held.end()
