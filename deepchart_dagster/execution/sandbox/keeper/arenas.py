@@ -16,7 +16,7 @@ _ARENA_BYTES = 1 << 20
 _BLOCK_BYTES = 512  # the largest that comes out of an arena
 _BLOCK = _BLOCK_BYTES - 34  # of a bytes object that takes one
 _PINS_PER_ARENA = 4
-_IN_A_ROW = 4
+_IN_A_ROW = 6
 _MOST_GAPS = 512
 _POOL_BYTES, _POOL_HEADER_BYTES = 1 << 14, 48
 _HEADER = 33  # bytes of a bytes object beside its own
@@ -70,13 +70,17 @@ def _fill_above_arenas(kept: list[bytes]) -> int:
 
 
 def _fill_arenas(kept: list[bytes], count: int) -> int:
-    """Until the block after the first one of a pool comes next: that pool is new, and stays free but for these."""
+    """Until several come one after the other from the first place of a pool on: that pool is new."""
     for size in range(_BLOCK_BYTES, _HEADER, -_ALIGNMENT):
-        before = 0
-        while count < len(kept):
-            block = bytes(size - _HEADER)
-            if id(block) == before + size and before % _POOL_BYTES == _POOL_HEADER_BYTES:
-                break
-            before, kept[count] = id(block), block
+        before = in_new_pool = 0
+        while count < len(kept) and in_new_pool < _IN_A_ROW:
+            kept[count] = block = bytes(size - _HEADER)
             count += 1
+            if id(block) % _POOL_BYTES == _POOL_HEADER_BYTES:
+                in_new_pool = 1
+            elif id(block) == before + size and in_new_pool:
+                in_new_pool += 1
+            else:
+                in_new_pool = 0
+            before = id(block)
     return count

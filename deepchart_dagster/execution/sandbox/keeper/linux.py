@@ -249,8 +249,13 @@ def collapse(start: int, length: int) -> None:
     libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_COLLAPSE)
 
 
+def make_own(start: int, length: int) -> None:
+    """Gives this process pages of its own there, for writing, where the kernel can (Linux 5.14)."""
+    libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _MADV_POPULATE_WRITE)
+
+
 def populate(runs: object, count: int) -> bool:
-    """Gives this process pages of its own, for writing; ``runs`` is an array of iovecs. False where it cannot."""
+    """As ``make_own`` in one call; ``runs`` is an array of iovecs. False where it cannot (before Linux 6.14)."""
     done = libc.syscall(
         _SYS_PROCESS_MADVISE, _PIDFD_SELF, runs, ctypes.c_size_t(count), _MADV_POPULATE_WRITE, ctypes.c_uint(0)
     )

@@ -40,17 +40,20 @@ class Pages:
             if any(first <= start and start + length <= end for first, end in mapped)
         ]
         dense = _dense(runs, mapped)
-        # Of a large page one part is written to first: it is not copied while it is one in the server as well.
-        single = [run for run in runs if run[0] // _LARGE not in dense] + [(large * _LARGE, _PAGE) for large in dense]
+        single = [run for run in runs if run[0] // _LARGE not in dense]
         self._runs = (_Run * len(single))(*(_Run(*run) for run in single))
         self._large = _joined(dense)
 
     def copy(self) -> None:
-        """In the fork. A kernel that cannot (before Linux 6.14) leaves it to the page faults."""
+        """In the fork. A kernel that cannot leaves it to the page faults: single ones before Linux 6.14, large ones
+        before 6.1."""
         for first in range(0, len(self._runs), linux.MOST_RUNS):
             count = min(linux.MOST_RUNS, len(self._runs) - first)
             linux.populate(ctypes.byref(self._runs, first * ctypes.sizeof(_Run)), count)
         for start, length in self._large:
+            # Of each one part is written to first: it is not copied while it is a large page in the server as well.
+            for large in range(start, start + length, _LARGE):
+                linux.make_own(large, _PAGE)
             linux.collapse(start, length)
 
 
