@@ -125,7 +125,7 @@ def write():
         ctypes.memset(place, 8, 1)
 def see_what_was_written():
     write()
-    runs = [pages._RUN.unpack_from(found) for found in chunks(pages.written(), 16)]
+    runs = [pages._RUN.unpack_from(found) for found in chunks(pages.written(pages.writable()), 16)]
     inside = [(start, length) for start, length in runs if first <= start < first + 3 * LARGE]
     places = [place for start, length in inside for place in range(start, start + length, PAGE)]
     return [(place - first) // PAGE for place in places]

@@ -88,6 +88,7 @@ class Interpreter:
         gc.collect()
         self._kept.append(arenas.fill_holes())
         gc.freeze()
+        self._writable = pages.writable()
 
     def prepare(self) -> None:
         """In the server, before each fork: what costs more in the fork, where every page is to be copied."""
@@ -129,7 +130,7 @@ class Interpreter:
         sys.modules.pop("__main__", None)
         self._collect()
         if self._rehearsed:
-            Path(self._rehearsed).write_bytes(pages.written())
+            Path(self._rehearsed).write_bytes(pages.written(self._writable))
         if self._flush_standard_streams():
             self._exit(0)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from pathlib import Path
 
 from . import linux
 
@@ -33,7 +32,7 @@ class Pages:
 
     def __init__(self, packed: bytes = b"") -> None:
         """``packed`` comes from ``written`` in a fork: what this process has not mapped is left out."""
-        mapped = _writable()
+        mapped = writable()
         runs = [
             (start, length)
             for start, length in _RUN.iter_unpack(packed)
@@ -99,18 +98,21 @@ def _copy_common() -> None:
 os.register_at_fork(after_in_child=_copy_common)
 
 
-def written() -> bytes:
-    """What this process has to itself: what it has written to since it was forked, and what it got anew."""
+def written(places: list[tuple[int, int]]) -> bytes:
+    """Which pages there this process has to itself: what it has written to since it was forked."""
+    entries = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+    read = [
+        os.pread(entries, (end - start) // _PAGE * _ENTRY_BYTES, start // _PAGE * _ENTRY_BYTES) for start, end in places
+    ]  # all first: what follows writes itself
+    os.close(entries)
     packed = bytearray()
-    with Path("/proc/self/pagemap").open("rb", buffering=0) as entries:
-        for start, end in _writable():
-            entries.seek(start // _PAGE * _ENTRY_BYTES)
-            for first, last in _runs(entries.read((end - start) // _PAGE * _ENTRY_BYTES)):
-                packed += _RUN.pack(start + first * _PAGE, (last - first) * _PAGE)
+    for (start, _), found in zip(places, read, strict=True):
+        for first, last in _runs(found):
+            packed += _RUN.pack(start + first * _PAGE, (last - first) * _PAGE)
     return bytes(packed)
 
 
-def _writable() -> list[tuple[int, int]]:
+def writable() -> list[tuple[int, int]]:
     """Where what this process may write to, and shares with nobody but its forks, begins and ends."""
     return [(one.start, one.end) for one in linux.mappings() if one.access in ("rw-p", "rwxp")]
 
