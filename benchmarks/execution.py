@@ -4,11 +4,12 @@
     python benchmarks/execution.py --programs 1000 --workers 2
 
 The first compares, in the same run, the chart programs of the corpus (the paper's families) and a stage-1 program with
-json, csv and pandas. The other way is a bare interpreter for each program: no walls, no drawing hook, no limits. CPU
-seconds of the forks are those of every process: this one, the servers, guards and programs; what starting and ending
-cost is spread over the programs that a server serves in its life. The second runs many programs side by side and looks
-for what was left behind. The last line of stdout is one JSON object; ``ratio_chart`` and ``ratio_stage1`` are the fresh
-interpreter's CPU seconds by the fork's, ``identical`` whether every output has the same bytes both ways and every time.
+json, csv and pandas. The other way is a bare interpreter for each program: no walls, no drawing hook, no limits. Both
+take turns, since a machine that others use as well is slower one minute than the next. CPU seconds of the forks are
+those of every process: this one, the servers and programs; what starting and ending cost is spread over the programs
+that a server serves in its life. The second runs many programs side by side and looks for what was left behind. The
+last line of stdout is one JSON object; ``ratio_chart`` and ``ratio_stage1`` are the fresh interpreter's CPU seconds by
+the fork's, ``identical`` whether every output has the same bytes both ways and every time.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ class Kind:
     name: str
     stage: int
     sources: tuple[str, ...]
+    forks_a_round: int = 1  # of each
+    rounds_a_fresh: int = 1
 
     @property
     def output_name(self) -> str:
@@ -74,9 +77,9 @@ class Kind:
 
 
 KINDS = (
-    Kind("chart", 2, tuple((CORPUS / "charts" / f"{name}.py").read_text() for name in FAMILIES)),
-    Kind("stage1", 1, (STAGE_1,)),
-    Kind("json_only", 1, (JSON_ONLY,)),
+    Kind("chart", 2, tuple((CORPUS / "charts" / f"{name}.py").read_text() for name in FAMILIES), rounds_a_fresh=3),
+    Kind("stage1", 1, (STAGE_1,), forks_a_round=len(FAMILIES)),
+    Kind("json_only", 1, (JSON_ONLY,), forks_a_round=len(FAMILIES)),
 )
 
 
@@ -95,59 +98,85 @@ def _cpu_s_with_running() -> float:
     return _cpu_s_of_all() + used_by(descendants(os.getpid())).cpu_s
 
 
+@dataclass
+class Spent:
+    """CPU seconds and seconds of so many programs."""
+
+    programs: int = 0
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+
+    @contextmanager
+    def count(self, programs: int) -> Iterator[None]:
+        start, wall = _cpu_s_with_running(), time.monotonic()
+        yield
+        self.programs += programs
+        self.cpu_s += _cpu_s_with_running() - start
+        self.wall_s += time.monotonic() - wall
+
+    @property
+    def cpu_s_each(self) -> float:
+        return self.cpu_s / self.programs
+
+    @property
+    def wall_s_each(self) -> float:
+        return self.wall_s / self.programs
+
+
 @dataclass(frozen=True)
-class Forked:
-    """CPU seconds: of one program while its server stands, and of starting and ending everything."""
+class Costs:
+    """Of forks while their server stands, of fresh interpreters, and of starting and ending the servers."""
 
-    program: float
-    around: float
-    wall: float
-
-
-def forked(kind: Kind, rounds: int, outputs: list[set[bytes]]) -> Forked:
-    programs, start = kind.programs(), _cpu_s_of_all()
-    with LocalRunner(workers=1, fresh=False) as runner:
-
-        def run_all() -> None:
-            for program, found in zip(programs, outputs, strict=True):
-                result = runner.run(program)
-                assert result.status is RunStatus.OK, (result.message, result.stderr_tail)
-                found.add(result.output or b"")
-
-        run_all()
-        before, wall = _cpu_s_with_running(), time.monotonic()
-        for _ in range(rounds):
-            run_all()
-        standing, wall = _cpu_s_with_running() - before, time.monotonic() - wall
-    count = rounds * len(programs)
-    return Forked(standing / count, _cpu_s_of_all() - start - standing, wall / count)
+    forks: Spent
+    fresh: Spent
+    around_cpu_s: float
 
 
-def fresh(kind: Kind, rounds: int, outputs: list[set[bytes]]) -> tuple[float, float]:
-    """CPU seconds and seconds of a bare interpreter for each program."""
-    cpu_s, wall = 0.0, time.monotonic()
+def measure(kind: Kind, rounds: int, outputs: list[set[bytes]]) -> Costs:
+    forks, fresh = Spent(), Spent()
     with tempfile.TemporaryDirectory() as folder:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": folder,
-            "MPLCONFIGDIR": folder,
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            "MPLBACKEND": "Agg",
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-        }
-        run = [sys.executable, "this.py", kind.output_name]
+        environment = _bare_environment(folder)
         subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment, check=True)
-        for _ in range(rounds):
-            for source, found in zip(kind.sources, outputs, strict=True):
-                Path(folder, "this.py").write_text(source)
-                start = _cpu_s(resource.RUSAGE_CHILDREN)
-                subprocess.run(run, cwd=folder, env=environment, check=True, stdin=subprocess.DEVNULL)
-                cpu_s += _cpu_s(resource.RUSAGE_CHILDREN) - start
-                found.add(Path(folder, kind.output_name).read_bytes())
-    count = rounds * len(kind.sources)
-    return cpu_s / count, (time.monotonic() - wall) / count
+        start = _cpu_s_of_all()
+        with LocalRunner(workers=1, fresh=False) as runner:
+            _run_forks(runner, kind, outputs)
+            for number in range(rounds):
+                with forks.count(kind.forks_a_round * len(kind.sources)):
+                    for _ in range(kind.forks_a_round):
+                        _run_forks(runner, kind, outputs)
+                if number % kind.rounds_a_fresh == 0:
+                    with fresh.count(len(kind.sources)):
+                        _run_fresh(Path(folder), environment, kind, outputs)
+    return Costs(forks, fresh, _cpu_s_of_all() - start - forks.cpu_s - fresh.cpu_s)
+
+
+def _run_forks(runner: LocalRunner, kind: Kind, outputs: list[set[bytes]]) -> None:
+    for program, found in zip(kind.programs(), outputs, strict=True):
+        result = runner.run(program)
+        assert result.status is RunStatus.OK, (result.message, result.stderr_tail)
+        found.add(result.output or b"")
+
+
+def _run_fresh(folder: Path, environment: dict[str, str], kind: Kind, outputs: list[set[bytes]]) -> None:
+    """A bare interpreter for each program."""
+    run = [sys.executable, "this.py", kind.output_name]
+    for source, found in zip(kind.sources, outputs, strict=True):
+        Path(folder, "this.py").write_text(source)
+        subprocess.run(run, cwd=folder, env=environment, check=True, stdin=subprocess.DEVNULL)
+        found.add(Path(folder, kind.output_name).read_bytes())
+
+
+def _bare_environment(folder: str) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": folder,
+        "MPLCONFIGDIR": folder,
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "MPLBACKEND": "Agg",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
 
 
 def compare(rounds: int) -> dict[str, object]:
@@ -155,17 +184,15 @@ def compare(rounds: int) -> dict[str, object]:
     identical = True
     for kind in KINDS:
         outputs: list[set[bytes]] = [set() for _ in kind.sources]
-        more = rounds if kind.stage == 2 else rounds * len(FAMILIES)
-        ours = forked(kind, more, outputs)
-        each, each_wall = fresh(kind, max(1, rounds // 3) if kind.stage == 2 else rounds, outputs)
-        cpu_s = ours.program + ours.around / SERVER_LIFE
+        costs = measure(kind, rounds, outputs)
+        fork_cpu_s = costs.forks.cpu_s_each + costs.around_cpu_s / SERVER_LIFE
         figures |= {
-            f"cpu_s_{kind.name}_fork": round(cpu_s, 4),
-            f"cpu_s_{kind.name}_fresh": round(each, 4),
-            f"cpu_s_{kind.name}_around": round(ours.around, 2),
-            f"wall_s_{kind.name}_fork": round(ours.wall, 3),
-            f"wall_s_{kind.name}_fresh": round(each_wall, 3),
-            f"ratio_{kind.name}": round(each / cpu_s, 2),
+            f"cpu_s_{kind.name}_fork": round(fork_cpu_s, 4),
+            f"cpu_s_{kind.name}_fresh": round(costs.fresh.cpu_s_each, 4),
+            f"cpu_s_{kind.name}_around": round(costs.around_cpu_s, 2),
+            f"wall_s_{kind.name}_fork": round(costs.forks.wall_s_each, 3),
+            f"wall_s_{kind.name}_fresh": round(costs.fresh.wall_s_each, 3),
+            f"ratio_{kind.name}": round(costs.fresh.cpu_s_each / fork_cpu_s, 2),
         }
         same = all(len(found) == 1 for found in outputs)
         identical &= same
@@ -235,7 +262,7 @@ def _run_side_by_side(run: Callable[[Program], object], programs: list[Program],
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=10, help="how often each chart is drawn as a fork")
+    parser.add_argument("--rounds", type=int, default=10, help="turns: in each, every chart is drawn as a fork")
     parser.add_argument("--programs", type=int, default=0, help="run so many programs side by side instead")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()

@@ -30,10 +30,10 @@ _ROWS: list[dict[str, Any]] = [
 def warm_up() -> list[object]:
     """Whatever of it has been imported; all modules are afterwards those of before. What is returned must be kept."""
     known = dict(sys.modules)
-    _use_all(known)
+    _use_all(known, 1)
     kept = arenas.fill_holes()
     moved = _lay_together(_called_by(lambda: _use_most(known)))
-    _use_all(known)
+    _use_all(known, _ROUNDS)
     for name in sys.modules.keys() - known.keys():
         parent, _, last = name.rpartition(".")
         if parent in known:
@@ -42,12 +42,12 @@ def warm_up() -> list[object]:
     return [kept, moved]
 
 
-def _use_all(known: dict[str, Any]) -> None:
+def _use_all(known: dict[str, Any], rounds: int) -> None:
     for name, use in (("csv", _use_csv), ("json", _use_json), ("numpy", _use_numpy), ("pandas", _use_pandas)):
         if module := known.get(name):
-            for _ in range(_ROUNDS):
+            for _ in range(rounds):
                 use(module)
-    for _ in range(_ROUNDS):  # last: look-ups that are remembered in one place drive each other out
+    for _ in range(rounds):  # last: look-ups that are remembered in one place drive each other out
         _use_most(known)
 
 
