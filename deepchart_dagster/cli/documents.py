@@ -79,7 +79,7 @@ def add(
     """
     if len(pdfs) > 1 and document_id:
         raise UsageError("--id names one document.", remedy="Add the PDFs one by one, or leave --id out.")
-    from deepchart_dagster.contexts.metadata import read_metadata
+    from deepchart_dagster.contexts.metadata import metadata_of_readable
 
     given = _facts(domain, title, company, fiscal_years)
     added: list[Registration] = []
@@ -87,7 +87,7 @@ def add(
     with workbench(storage) as bench:
         for pdf in pdfs:
             try:
-                added.append(bench.documents.register(pdf, given, document_id=document_id, reader=read_metadata))
+                added.append(bench.documents.register(pdf, given, document_id=document_id, reader=metadata_of_readable))
             except DeepChartError as error:
                 refused.append(_Refused(pdf, error))
         if added:
@@ -242,12 +242,13 @@ def _read(store: ArtifactStore, document_id: str) -> str:
     """What came of reading a document the last time, in words. ``deepchart status`` says whether that is still so."""
     try:
         result = store.read("ocr_contexts", (), document_id)
+        checked = result or store.read("raw_documents", (), document_id)
     except StorageError:
         return "damaged"  # `deepchart verify` names the file
+    if checked is not None and checked.is_error:
+        return "in error"
     if result is None:
         return "not read"
-    if result.is_error:
-        return "in error"
     n_pages, n_errors = result.value["n_pages"], result.value["n_page_errors"]
     return f"{n_pages} {'page' if n_pages == 1 else 'pages'}" + (f", {n_errors} in error" if n_errors else "")
 

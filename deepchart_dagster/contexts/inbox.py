@@ -26,7 +26,7 @@ from deepchart_dagster.artifacts.canonical import in_unicode
 from deepchart_dagster.artifacts.files import storage_errors, write_json
 from deepchart_dagster.benchmark.documents import DocumentFacts, DocumentStore, Registration
 from deepchart_dagster.benchmark.model import Domain
-from deepchart_dagster.contexts.metadata import read_metadata
+from deepchart_dagster.contexts.metadata import metadata_of_readable
 from deepchart_dagster.errors import UsageError
 
 # Size and time of change (nanoseconds); None where it is gone.
@@ -138,7 +138,7 @@ class Inbox:
         return self.documents.register(
             path,
             DocumentFacts(domain=domain),
-            reader=_readable,
+            reader=metadata_of_readable,
             domain_from=f"Put it into the folder of its domain: {folders}.",
         )
 
@@ -168,14 +168,6 @@ class Inbox:
 
     def _name(self, path: Path) -> str:
         return in_unicode(str(path.relative_to(self.folder)))
-
-
-def _readable(pdf: Path) -> DocumentFacts:
-    """As read_metadata, but a PDF that cannot be read is refused: nobody waits for its error here."""
-    facts = read_metadata(pdf)
-    if facts.problem:
-        raise UsageError(f"it cannot be read: {facts.problem}.", remedy="Put a whole, unprotected PDF in its place.")
-    return facts
 
 
 def _state(path: Path) -> FileState:

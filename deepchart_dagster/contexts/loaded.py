@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from deepchart_dagster.artifacts.results import InstanceResult
 from deepchart_dagster.artifacts.store import ArtifactStore
 from deepchart_dagster.contexts.model import ModelContext, Page
-from deepchart_dagster.contexts.ocr import OCR_CONTEXTS, DocumentSummary
+from deepchart_dagster.contexts.ocr import OCR_CONTEXTS, RAW_DOCUMENTS, DocumentSummary
 from deepchart_dagster.contexts.provenance import Box, PlacedNumber, box_of, numbers_of
 from deepchart_dagster.contexts.quality import QUALITY_NAME, Quality
 from deepchart_dagster.errors import DamagedFile, UpstreamError
@@ -54,11 +54,16 @@ def ocr_result(store: ArtifactStore, document_id: str) -> InstanceResult:
     result = store.read(OCR_CONTEXTS, (), document_id)
     if result is not None and not result.is_error:
         return result
-    build = f"Run deepchart contexts build --document {document_id}."
-    if result is None or result.problem is None:
-        raise UpstreamError(f"the document {document_id} has not been read yet.", remedy=build)
-    # The problem says itself what to do about it.
-    raise UpstreamError(f"the document {document_id} has not been read: {result.problem.message}")
+    build = f"deepchart contexts build --document {document_id}."
+    if result is not None and result.problem is not None:
+        # The problem says itself what to do about it.
+        raise UpstreamError(f"the document {document_id} has not been read: {result.problem.message}")
+    raw = store.read(RAW_DOCUMENTS, (), document_id)
+    if raw is not None and raw.problem is not None:
+        raise UpstreamError(
+            f"the last build of the document {document_id} failed: {raw.problem.message}", remedy=f"Then run {build}"
+        )
+    raise UpstreamError(f"the document {document_id} has not been read yet.", remedy=f"Run {build}")
 
 
 def load_context(store: ArtifactStore, document_id: str) -> OcrContext:

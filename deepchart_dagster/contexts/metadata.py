@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from deepchart_dagster.benchmark.documents import DocumentFacts
 from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.contexts.children import ChildFailedError, inspect_pdf, run_child
-from deepchart_dagster.errors import DocumentError
+from deepchart_dagster.errors import DocumentError, UsageError
 
 _FORM = re.compile(r"(?:annual report on )?form\s*(10-?k(?:t|405|sb)?|20-f|40-f)(?:/a)?\b.{0,12}", re.IGNORECASE)
 _YEAR_ENDED = re.compile(
@@ -64,14 +64,31 @@ _FRONT = TypeAdapter(FrontMatter)
 
 def read_metadata(pdf: Path) -> DocumentFacts:
     """What ``pdf`` says of itself; ``problem`` is set, and the rest empty, where it cannot be read."""
+    problem = _why_unreadable(pdf)
+    return DocumentFacts(problem=problem) if problem else _front(pdf)
+
+
+def metadata_of_readable(pdf: Path) -> DocumentFacts:
+    """As read_metadata; raises UsageError for a PDF that is encrypted, damaged or without pages."""
+    if problem := _why_unreadable(pdf):
+        raise UsageError(f"it cannot be read: {problem}.", remedy="Put a whole, unprotected PDF in its place.")
+    return _front(pdf)
+
+
+def _why_unreadable(pdf: Path) -> str | None:
     try:
         inspection = inspect_pdf(pdf, max_pages=0)
-        problem = "it is encrypted" if inspection.needs_password else inspection.error
-        if problem or not inspection.n_pages:
-            return DocumentFacts(problem=(problem or "it has no pages").rstrip("."))
-        (answer,) = run_child({"do": "front", "pdf": str(pdf)}, item_timeout_s=_FRONT_TIMEOUT_S)
     except DocumentError as error:
-        return DocumentFacts(problem=error.message.rsplit(": ", 1)[-1].rstrip("."))
+        return error.message.rsplit(": ", 1)[-1].rstrip(".")
+    except OSError:
+        return None  # no process could be started, which is no fault of the PDF: the next one says so
+    problem = "it is encrypted" if inspection.needs_password else inspection.error
+    return None if inspection.n_pages and not problem else (problem or "it has no pages").rstrip(".")
+
+
+def _front(pdf: Path) -> DocumentFacts:
+    try:
+        (answer,) = run_child({"do": "front", "pdf": str(pdf)}, item_timeout_s=_FRONT_TIMEOUT_S)
     except (ChildFailedError, ValueError) as error:
         return DocumentFacts(problem=f"its first pages cannot be read ({error})")
     except OSError as error:

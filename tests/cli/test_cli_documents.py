@@ -12,12 +12,24 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pymupdf
 import pytest
 from cli_command import Ran, deepchart
 
+from deepchart_dagster.benchmark.documents import DocumentStore
+from deepchart_dagster.benchmark.model import Domain
+
 pytestmark = pytest.mark.slow
 
-PDF = b"%PDF-1.4\n"
+
+def _drawn(**options: object) -> bytes:
+    with pymupdf.open() as pdf:
+        pdf.new_page()
+        return pdf.tobytes(**options)
+
+
+PDF = _drawn()
+LOCKED = _drawn(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="user", owner_pw="owner")
 
 
 @pytest.fixture
@@ -115,10 +127,10 @@ def test_what_is_given_for_a_known_file_is_said(storage: Path, pdf: Path) -> Non
 def test_the_list_says_what_was_read(storage: Path, tmp_path: Path, shared: Path) -> None:
     """Five pages of the scan have no text layer: the engine that was asked for cannot read them."""
     scan = shared / "pdfs/scan_ocrmypdf_multipage.pdf"
-    damaged = tmp_path / "damaged.pdf"
-    damaged.write_bytes(PDF)
+    other = tmp_path / "other.pdf"
+    other.write_bytes(PDF)
     _add(storage, scan, "--id", "scan", "--fiscal-year", "2021", "--title", "A scan")
-    _add(storage, damaged)
+    _add(storage, other)
     built = deepchart("contexts", "build", "--document", "scan", "--engine", "text-layer", "--storage", storage)
     assert built.code == 1, "done, but some pages are in error"
     raw, read = built.out.splitlines()
@@ -126,12 +138,12 @@ def test_the_list_says_what_was_read(storage: Path, tmp_path: Path, shared: Path
     assert re.fullmatch(r"ocr_contexts scan: read in \d+\.\d s, pages: 6, numbers: \d+, pages in error: 5", read)
     assert built.err.endswith("Next: deepchart contexts show scan\n")
     assert deepchart("documents", "list", "--storage", storage).out == (
-        "damaged  finance        not read             damaged  damaged.pdf\n"
-        "scan     finance  2021  6 pages, 5 in error  A scan  scan_ocrmypdf_multipage.pdf\n"
+        "other  finance        not read             other  other.pdf\n"
+        "scan   finance  2021  6 pages, 5 in error  A scan  scan_ocrmypdf_multipage.pdf\n"
     )
     listed = deepchart("documents", "list", "--storage", storage, "--json").json["documents"]
     assert [(one["id"], one["read"]) for one in listed] == [
-        ("damaged", "not read"),
+        ("other", "not read"),
         ("scan", "6 pages, 5 in error"),
     ]
 
@@ -196,14 +208,37 @@ def test_a_pdf_that_turns_out_to_be_damaged_is_one_line_when_it_is_read(
 ) -> None:
     damaged = tmp_path / "damaged.pdf"
     damaged.write_bytes((shared / "pdfs/10k_apple_2022.pdf").read_bytes()[:20_000])
-    assert _add(storage, damaged).code == 0
+    DocumentStore(storage).add(damaged, Domain.FINANCE)  # as a version that took it did
     ran = deepchart("contexts", "build", "--storage", storage, "--json")
     assert ran.code == 3
     assert ran.json["materialized"] == []
     assert ran.json["problems"] == [ran.complaint]
     assert "damaged (damaged.pdf)" in ran.complaint
-    assert "add the PDF again" in ran.complaint
+    assert "deepchart documents add FILE.pdf --id damaged" in ran.complaint
     assert (storage / "documents/damaged/source.pdf").read_bytes() == damaged.read_bytes()
+    shown = deepchart("contexts", "show", "damaged", "--storage", storage)
+    assert (shown.code, shown.complaint) == (
+        3,
+        f"the last build of the document damaged failed: {ran.complaint} "
+        "Then run deepchart contexts build --document damaged.",
+    )
+    listed = deepchart("documents", "list", "--storage", storage, "--json").json["documents"]
+    assert [one["read"] for one in listed] == ["in error"]
+
+
+@pytest.mark.parametrize("data", [LOCKED, b"%PDF-1.7\nhalf of"], ids=["encrypted", "damaged"])
+def test_what_cannot_be_read_is_refused_as_the_inbox_does(storage: Path, tmp_path: Path, data: bytes) -> None:
+    pdf = tmp_path / "locked.pdf"
+    pdf.write_bytes(data)
+    ran = _add(storage, pdf)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.complaint.startswith(f"{pdf}: it cannot be read: it is ")
+    assert ran.complaint.endswith(". Put a whole, unprotected PDF in its place.")
+    assert _files(storage) == []
+    (storage / "inbox").mkdir()
+    shutil.copy(pdf, storage / "inbox")
+    inbox = deepchart("documents", "inbox", "--storage", storage)
+    assert inbox.complaint.removeprefix("locked.pdf: ") == ran.complaint.removeprefix(f"{pdf}: ")
 
 
 # Another user. The interpreter may lie where that user cannot read: everything is imported before he takes over.

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import click
+import pymupdf
 import pytest
 from cli_command import Ran, command_line, deepchart, process
 
@@ -164,7 +165,9 @@ def test_storage_and_json_stand_before_or_after_and_the_nearest_counts(
     arguments: list[str], storage: Path, tmp_path: Path
 ) -> None:
     pdf = tmp_path / "a.pdf"
-    pdf.write_bytes(b"%PDF-1.4 a")
+    with pymupdf.open() as drawn:
+        drawn.new_page()
+        drawn.save(pdf)
     assert deepchart("documents", "add", pdf, "--domain", "academic", "--storage", storage).code == 0
     ran = deepchart(*(argument.format(storage) for argument in arguments))
     assert ran.code == 0

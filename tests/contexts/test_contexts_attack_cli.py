@@ -11,6 +11,7 @@ from contexts_drawing import PROSE, save_pdf
 from contexts_room import Room
 from contexts_vl_server import VlServer, vl_server
 
+from deepchart_dagster.benchmark.model import Domain
 from deepchart_dagster.cli.common import shown
 from deepchart_dagster.cli.main import main
 from deepchart_dagster.contexts.engines import rapidocr_installed
@@ -53,9 +54,9 @@ def test_a_files_name_cannot_steer_a_terminal_or_forge_a_line(command: Command, 
     assert not set("\x1b\x07\u202e") & set(out + err)
 
 
-def test_a_document_that_cannot_be_read_is_named_once(command: Command, tmp_path: Path) -> None:
+def test_a_document_that_cannot_be_read_is_named_once(command: Command, room: Room, tmp_path: Path) -> None:
     (tmp_path / "cut.pdf").write_bytes(b"%PDF-1.7\nhalf of it")
-    command("documents", "add", "--domain", "finance", tmp_path / "cut.pdf")
+    room.documents.add(tmp_path / "cut.pdf", Domain.FINANCE)
     code, _, err = command("contexts", "build")
     assert code == 3
     (line,) = err.splitlines()

@@ -16,7 +16,7 @@ import pytest
 from deepchart_dagster.benchmark.documents import DocumentFacts, DocumentStore
 from deepchart_dagster.contexts import inbox as inbox_module
 from deepchart_dagster.contexts.inbox import Inbox, RefusedFile
-from deepchart_dagster.contexts.metadata import read_metadata
+from deepchart_dagster.contexts.metadata import metadata_of_readable
 
 pytestmark = pytest.mark.slow
 
@@ -139,9 +139,9 @@ def test_what_was_refused_is_opened_again_when_it_has_changed(inbox: Inbox, monk
 
     def read(pdf: Path) -> DocumentFacts:
         opened.append(pdf.name)
-        return read_metadata(pdf)
+        return metadata_of_readable(pdf)
 
-    monkeypatch.setattr(inbox_module, "read_metadata", read)
+    monkeypatch.setattr(inbox_module, "metadata_of_readable", read)
     broken = _broken(inbox.folder / "finance/broken.pdf")
     first = inbox.look()
     assert len(opened) == 1
