@@ -49,7 +49,7 @@ class SourceReading:
 @dataclass(frozen=True)
 class ImportReport:
     """What became of benchmark ``name``. ``read`` = ``imported`` + skipped records; ``changed`` is False where
-    all of it was stored before."""
+    all of it was stored before; ``queries`` are those that were imported."""
 
     name: str
     read: int
@@ -57,6 +57,7 @@ class ImportReport:
     skipped: tuple[SkippedRecord, ...]
     warnings: tuple[ImportWarning, ...]
     changed: bool
+    queries: tuple[Query, ...]
 
     def as_json(self) -> dict[str, JsonValue]:
         """The shape of ``deepchart import --json`` (design/CLI.md), and the benchmark it became."""

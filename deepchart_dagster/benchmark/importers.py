@@ -44,6 +44,7 @@ def import_benchmark(
     if not reading.records:
         raise NoWorkPossible(_nothing(path, reading.skipped), remedy="Nothing was changed.")
     queries = [record.query for record in reading.records]
+    queries = [query.model_copy(update={"benchmark": target}) for query in queries]
     changed = library.add(target, queries, reading.folder, keep_others=bool(wanted))
     return ImportReport(
         name=target,
@@ -52,6 +53,7 @@ def import_benchmark(
         skipped=reading.skipped,
         warnings=_warnings(reading),
         changed=changed,
+        queries=tuple(queries),
     )
 
 

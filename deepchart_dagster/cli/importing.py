@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,9 +32,12 @@ def command(path: Path, only: tuple[str, ...], name: str | None, storage: str | 
     Example: deepchart import ../DeepChart --only academic/1 --only finance/4
     """
     from deepchart_dagster.benchmark.importers import import_benchmark
+    from deepchart_dagster.scoring.empty_references import shipped_without_numbers
 
     with workbench(storage) as bench:
         report = import_benchmark(path, bench.library, name=name, only=only)
+        empty = shipped_without_numbers(bench.library, report.queries)
+        report = replace(report, warnings=(*empty, *report.warnings))
         others = [other for other in bench.library.names() if other != report.name]
     emit(as_json, report.as_json(), "\n".join(_lines(report, others)))
     if report.imported and not as_json:

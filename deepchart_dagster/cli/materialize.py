@@ -33,6 +33,7 @@ from deepchart_dagster.errors import ConfigurationError, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKind
 from deepchart_dagster.llm.doctor import missing_key
 from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.scoring.empty_references import stored_without_numbers
 from deepchart_dagster.workbench import Workbench
 
 
@@ -109,6 +110,7 @@ def command(
             note(forecast(bench, chosen.behind, scope, cells).in_words())
         _note_missing_keys(assets, scope, bench)
         done = run_all(runs, chosen.behind, announce)
+        _note_empty_references(done, bench)
         note_budget(bench)
     outcome = PipelineOutcome([*chosen.fresh, *done.rows], done.failures)
     emit(as_json, {**outcome_json(outcome), **_published(bench, outcome)}, outcome_text(outcome))
@@ -226,6 +228,17 @@ def _note_missing_keys(assets: list[str], scope: Scope, bench: Workbench) -> Non
     for model in asked.values():
         if names := missing_key(model):
             note(f"{model.slug}: {' or '.join(names)} is not set: what has no stored answer will be in error")
+
+
+def _note_empty_references(done: PipelineOutcome, bench: Workbench) -> None:
+    """Said where references are made: a score of 0 looks like the model's later."""
+    for split in sorted({row.partition for row in done.rows if row.asset == "references"}):
+        queries = bench.library.queries_of(Split(split))
+        if empty := stored_without_numbers(bench.artifacts, (query.uid for query in queries)):
+            note(
+                f"{split}: {len(empty)} of {len(queries)} references hold no number on a side, on which every model "
+                f"scores 0: deepchart references check --split {split}"
+            )
 
 
 def note_budget(bench: Workbench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -81,6 +82,24 @@ def test_people_read_each_kind_of_warning_once_with_its_count(sample: Path, stor
     (charts,) = [line for line in shown if line.endswith("there is no reference chart to write a rubric from.")]
     assert charts.startswith("  warning  6 files, first academic/1: references/academic/1/chart.png: missing from")
     assert lines[-1] == f"  {len(warnings)} warnings: --json lists them all."
+
+
+def test_references_without_a_number_are_one_line(sample: Path, storage: Path, tmp_path: Path) -> None:
+    clone = Path(shutil.copytree(sample, tmp_path / "clone"))
+    for uid in ("1", "4"):
+        (clone / f"references/finance/{uid}/d_src.csv").write_text("item,2022\ncash,much\n", encoding="utf-8")
+    ran = _import(clone, storage, "--name", "mine")
+    shown = [line for line in ran.out.splitlines() if "no number" in line]
+    assert shown == [
+        "  warning  2 files, first finance/1: references/finance/1/d_src.csv: it holds no number, and every model scores 0 "
+        "on it; once references are made, deepchart references check --split finance-normal lists such."
+    ]
+    made = deepchart("materialize", "references", "--split", "finance-normal", "--storage", storage)
+    assert made.code == 0
+    said = "2 of 3 references hold no number on a side, on which every model scores 0: "
+    assert f"finance-normal: {said}deepchart references check --split finance-normal" in made.err.splitlines()
+    checked = deepchart("references", "check", "--split", "finance-normal", "--storage", storage)
+    assert checked.out.count("empty: d_src holds no number") == 2
 
 
 def test_only_some_records(sample: Path, storage: Path) -> None:
