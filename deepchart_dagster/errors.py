@@ -150,7 +150,11 @@ class ProviderRefusedRequest(ProviderError):
 
 
 class BadProviderAnswer(ProviderError):
-    pass
+    """``came`` is what came in place of any chat completion ("a web page"); "" where it was one in part."""
+
+    def __init__(self, message: str, *, remedy: str = "", status: int | None = None, came: str = "") -> None:
+        super().__init__(message, remedy=remedy, status=status)
+        self.came = came
 
 
 def in_words(validation: str) -> str:

@@ -32,7 +32,7 @@ from deepchart_dagster.llm.litellm_library import litellm_is_loaded, litellm_lib
 from deepchart_dagster.llm.model import ChatAnswer, ChatRequest, Usage, price_usd
 from deepchart_dagster.llm.picture_store import PictureStore
 from deepchart_dagster.llm.places import place_at
-from deepchart_dagster.llm.provider_errors import Trouble, is_out_of_breath, trouble
+from deepchart_dagster.llm.provider_errors import Trouble, is_out_of_breath, shortened, trouble
 from deepchart_dagster.llm.registry import ModelSpec, ProviderLimit
 from deepchart_dagster.llm.retry import RetryPolicy
 from deepchart_dagster.llm.wire import to_wire
@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 # litellm's objects of a call are a circle that holds what was sent, and bytes do not bring the collector round: of
 # sixteen reports 0.6 GB were left lying. A collection takes some 50 ms.
 _LARGE_BYTES = 10_000_000
+# Of an error on a line about another attempt; the ledger has all of it.
+_LONGEST_SAID = 160
 
 
 @dataclass(frozen=True)
@@ -153,11 +155,12 @@ class LiteLLMClient:
         asked = _Call(request, key, self._dropped_parameters(request), addresses=addresses)
         size = asked.size
         state = await loop_state()
-        gate = state.gate(request.model)
+        gate, streak = state.gate(request.model), state.streak(request.model)
         # The place is kept while waiting to try again: a model that is out of breath is asked less.
         async with gate.place():
             errors: list[ProviderError] = []
             while True:
+                streak.raise_if_long()
                 attempt = len(errors) + 1
                 async with state.room.holding(size), self._in_flight(asked, attempt) as call:
                     begun = time.monotonic()
@@ -167,13 +170,16 @@ class LiteLLMClient:
                         gc.collect()
                     if isinstance(result, Received):
                         gate.pace.answered()
+                        streak.answered()
                         return await self._keep(call, result, attempt=attempt, seconds=seconds)
                     errors.append(result.error)
                     if is_out_of_breath(result.error):
                         gate.pace.refused()
                     wait_s = self._retry.wait_s(errors, result.retry_after_s, gate.pace.silent_s)
+                    wait_s = None if streak.goes_on_with(result.error) else wait_s
                     self._note_failed(call, errors, wait_s, seconds)
                 if wait_s is None:
+                    streak.given_up(result.error)
                     raise result.error
                 await asyncio.sleep(wait_s)
 
@@ -257,7 +263,8 @@ class LiteLLMClient:
         # The last error comes back as the instance's: as a warning it would be told twice.
         level = logging.INFO if wait_s is None else logging.WARNING
         which = f"{call.request.about}, attempt" if call.request.about else "attempt"
-        log.log(level, "%s %d: %s: %s (%s)", which, len(errors), type(error).__name__, error.message, next_step)
+        said = shortened(error.message, _LONGEST_SAID)
+        log.log(level, "%s %d: %s: %s (%s)", which, len(errors), type(error).__name__, said, next_step)
         row = call.row(attempt=len(errors), status="error", seconds=seconds)
         update = {
             "error": type(error).__name__,

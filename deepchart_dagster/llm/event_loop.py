@@ -17,17 +17,20 @@ from deepchart_dagster.llm.in_flight import Watch
 from deepchart_dagster.llm.litellm_library import litellm_library
 from deepchart_dagster.llm.pace import Gate, Pace, Room
 from deepchart_dagster.llm.registry import ModelSpec
+from deepchart_dagster.llm.streak import Streak
 
 # Three reports of 400 pages, or thirty contexts of 1.2 million tokens.
 _ROOM_BYTES = 150_000_000
 
 _Reached = tuple[str, str | None, int]
 _paces: dict[_Reached, Pace] = {}
+_streaks: dict[_Reached, Streak] = {}
 
 
 @dataclass
 class LoopState:
     gates: dict[_Reached, Gate] = field(default_factory=dict)
+    streaks: dict[_Reached, Streak] = field(default_factory=dict)
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     room: Room = field(default_factory=lambda: Room(_ROOM_BYTES))
@@ -35,13 +38,25 @@ class LoopState:
 
     def gate(self, model: ModelSpec) -> Gate:
         """Lets ``model.concurrency`` calls through at once, fewer while its provider refuses some."""
-        reached = (model.litellm_model, model.api_base, model.concurrency)
+        reached = _reached(model)
         pace = _paces.setdefault(reached, Pace(model.concurrency))
         return self.gates.setdefault(reached, Gate(pace))
+
+    def streak(self, model: ModelSpec) -> Streak:
+        """Of answers that are none; it outlives the loop, and each loop begins with a call."""
+        reached = _reached(model)
+        if reached not in self.streaks:
+            self.streaks[reached] = _streaks.setdefault(reached, Streak())
+            self.streaks[reached].next_step()
+        return self.streaks[reached]
 
     def turn(self, provider: str) -> asyncio.Lock:
         """Held by the one task of this loop that looks for a place at ``provider``."""
         return self.turns.setdefault(provider, asyncio.Lock())
+
+
+def _reached(model: ModelSpec) -> _Reached:
+    return (model.litellm_model, model.api_base, model.concurrency)
 
 
 _states: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopState] = weakref.WeakKeyDictionary()

@@ -14,6 +14,7 @@ from deepchart_dagster.errors import BadProviderAnswer, ProviderError, ProviderR
 from deepchart_dagster.llm.doctor import key_remedy, missing_key
 from deepchart_dagster.llm.litellm_library import litellm_library, without_records
 from deepchart_dagster.llm.model import ChatRequest, FinishReason, Usage
+from deepchart_dagster.llm.no_completion import NO_CHAT_API
 from deepchart_dagster.llm.redaction import without_keys
 from deepchart_dagster.llm.registry import ModelSpec
 
@@ -142,6 +143,8 @@ async def _read_stream(stream: Any) -> Received:
                 mapped = choice.finish_reason or mapped
     finally:
         await stream.aclose()
+    if not stream.chunks:
+        raise BadProviderAnswer("nothing of a stream came.", remedy=NO_CHAT_API, came=_NO_STREAM)
     if stream.received_finish_reason is None:
         raise BadProviderAnswer("the stream ended without a finish reason.", remedy=_CHECK_STREAM)
     return _received(
@@ -153,6 +156,7 @@ async def _read_stream(stream: Any) -> Received:
     )
 
 
+_NO_STREAM = "nothing of a stream"
 _CHECK_STREAM = "Check the endpoint (api_base), and that it can stream; or leave stream out."
 
 

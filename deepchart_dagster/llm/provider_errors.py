@@ -29,10 +29,12 @@ from deepchart_dagster.errors import (
     RateLimited,
 )
 from deepchart_dagster.llm.doctor import NAME_A_PROVIDER, key_names
+from deepchart_dagster.llm.no_completion import NO_CHAT_API, address, what_came
 from deepchart_dagster.llm.redaction import redact
 from deepchart_dagster.llm.registry import ModelSpec
 
 _LONGEST_MESSAGE = 400
+_LONGEST_QUOTE = 60
 # Of which that much is looked through for keys: providers answer with whole web pages.
 _LONGEST_READ = 20_000
 # A 429 that no waiting helps: the money is used up, or this one request is over the limit of a whole minute.
@@ -50,6 +52,8 @@ _NOISE = (
     # A broken stream's error goes on with the same words under other names.
     re.compile(r" Original exception: .*"),
     re.compile(r" ssl:(<[^>]*>|\w+)"),
+    re.compile(r"^Error converting to valid response block="),
+    re.compile(r"\.? File an issue if litellm error - https://\S+"),
 )
 _SDK_WORDS = "Connection error."
 _NO_CONNECTION = "Cannot connect to host"
@@ -105,13 +109,28 @@ def _classify(model: ModelSpec, raised: BaseException, chain: list[BaseException
         return ProviderRefusedRequest(said, remedy="Install what this provider needs.")
     broken = any(isinstance(error, json.JSONDecodeError) for error in chain)
     if status is None and (broken or not any(_is_connection_trouble(error) for error in chain)):
-        return BadProviderAnswer(said, remedy="Check the endpoint (api_base) and the model's name.")
+        return _bad_answer(model, said, chain)
     return ProviderError(said, remedy=_UNREACHABLE if _NO_CONNECTION in said else _LATER, status=status)
+
+
+def _bad_answer(model: ModelSpec, said: str, chain: Sequence[BaseException]) -> BadProviderAnswer:
+    came = what_came([(str(error), getattr(error, "doc", None)) for error in chain])
+    if came is None:
+        return BadProviderAnswer(said, remedy="Check the endpoint (api_base) and the model's name.")
+    shown = f' ("{shortened(_in_line_text(came.words), _LONGEST_QUOTE)}")' if came.words else ""
+    return BadProviderAnswer(
+        f"{_who(model)}: {_safe(address(model))} answers with {came.kind}{shown} and no chat completion.",
+        remedy=NO_CHAT_API,
+        came=came.kind,
+    )
 
 
 def _from_ours(model: ModelSpec, error: DeepChartError) -> ProviderError:
     if isinstance(error, ProviderError):
         status = error.status
+        if isinstance(error, BadProviderAnswer) and error.came:
+            message = f"{_who(model)}: {_safe(address(model))} answers with {error.came} and no chat completion."
+            return BadProviderAnswer(message, remedy=error.remedy, came=error.came)
         return type(error)(f"{_who(model)}: {_safe(error.message)}", remedy=error.remedy, status=status)
     return ProviderRefusedRequest(f"{_who(model)}: {_safe(error.message)}", remedy=error.remedy)
 
@@ -145,12 +164,20 @@ def _words(raised: BaseException, chain: Sequence[BaseException]) -> str:
         text = next((_in_line(error) for error in chain if type(error).__module__.startswith("httpx")), text)
     if _NAME_ALONE.fullmatch(text):  # what litellm looked for and did not find
         text = f"the answer has no {text}"
-    text = text[:_LONGEST_MESSAGE] + "…" if len(text) > _LONGEST_MESSAGE else text
+    text = shortened(text, _LONGEST_MESSAGE)
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
+def shortened(text: str, most: int) -> str:
+    return text[:most] + "…" if len(text) > most else text
+
+
+def _in_line_text(text: str) -> str:
+    return " ".join(_safe(text).split())
+
+
 def _in_line(error: BaseException) -> str:
-    text = " ".join(_safe(str(error) or type(error).__name__).split())
+    text = _in_line_text(str(error) or type(error).__name__)
     for noise in _NOISE:
         text = noise.sub("", text)
     return text
