@@ -389,7 +389,7 @@ def in_fork(action):
     os.wait()
     with open(told, "rb") as answer:
         return answer.read()
-written = in_fork(lambda: (faults_of_writing(), pages.written())[1])
+written = in_fork(lambda: (faults_of_writing(), pages.written(pages.writable()))[1])
 count = lambda: str(faults_of_writing()).encode()
 apart = int(in_fork(count))
 pages.copy_after_fork(pages.Pages(written))
