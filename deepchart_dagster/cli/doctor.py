@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Literal
 
 import click
@@ -33,6 +34,8 @@ _REQUIRED = (
 )
 _EXTRAS = {"rapidocr": "ocr", "paddleocr": "ocr", "dagster-docker": "docker"}
 _INSTALL = ".venv/bin/python -m uv pip install -c requirements.lock -e '.[{extra}]'"
+# The tier's own words name another way to install it than all other lines here.
+_NO_DOCKER = ("the Python package docker is not installed", _INSTALL.format(extra="docker"))
 _LOW_DISK_GB = 2.0
 
 
@@ -143,7 +146,14 @@ def _sandbox(settings: Settings) -> Iterator[Finding]:
         verdict: Verdict = "ok" if tier.available else "missing"
         # One safe tier is enough.
         needed = not any(other.available for other in tiers)
-        yield Finding(f"sandbox {tier.name}", verdict, tier.reason or "holds a program", needed=needed)
+        if tier.name == "container" and not _has_docker():
+            yield Finding(f"sandbox {tier.name}", verdict, *_NO_DOCKER, needed=needed)
+        else:
+            yield Finding(f"sandbox {tier.name}", verdict, tier.reason or "holds a program", needed=needed)
+
+
+def _has_docker() -> bool:
+    return find_spec("docker") is not None
 
 
 def _engines(settings: Settings) -> Iterator[Finding]:

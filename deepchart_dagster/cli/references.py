@@ -41,16 +41,27 @@ def sheet(out: Path | None, columns: int, storage: str | None, as_json: bool) ->
     with workbench(storage) as bench:
         charts = entries(bench.library, bench.artifacts)
         path = out or bench.settings.storage / "report" / "references.png"
+        made = any(bench.artifacts.read("references", (), query.uid) for query in bench.library.queries())
     if not charts:
-        raise NoWorkPossible(
-            "no reference chart is stored.", remedy="Make them: deepchart materialize references, or deepchart demo."
-        )
+        raise _without_charts(made)
     write_bytes(path, draw_sheet(charts, columns))
     families = sorted({entry.query.chart_family for entry in charts if entry.query.chart_family})
     emit(
         as_json,
         {"sheet": str(path), "charts": [entry.query.uid for entry in charts], "chart_families": families},
         f"{len(charts)} reference charts of {len(families)} chart families: {path}",
+    )
+
+
+def _without_charts(made: bool) -> NoWorkPossible:
+    if made:
+        return NoWorkPossible(
+            "the references that are made have no chart.",
+            remedy="Their benchmark ships none that is a PNG: put each where its record names it (chart_image), import "
+            "the benchmark again, then: deepchart materialize references.",
+        )
+    return NoWorkPossible(
+        "no reference chart is stored.", remedy="Make them: deepchart materialize references, or deepchart demo."
     )
 
 

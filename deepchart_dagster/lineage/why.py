@@ -39,9 +39,9 @@ def explanation(bench: Workbench, work: Work, stored: InstanceResult | None) -> 
     if work.again is not None:
         return Explanation(work.uid, False, work.again)
     if stored is None:
-        return Explanation(work.uid, False, "was never computed")
+        return Explanation(work.uid, False, "never computed")
     if stored.is_error:
         reason = stored.problem.message.removeprefix(f"{work.uid}: ") if stored.problem else "unknown"
-        return Explanation(work.uid, False, f"is in error and will be tried again: {reason}")
+        return Explanation(work.uid, False, f"in error, to be tried again: {reason}")
     changed = changes(stored.key_parts, work.key.parts)
-    return Explanation(work.uid, False, "its inputs changed" if changed else "its output files are missing", changed)
+    return Explanation(work.uid, False, "inputs changed" if changed else "output files are missing", changed)

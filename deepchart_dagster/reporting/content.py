@@ -154,6 +154,17 @@ class ReportContent:
     def rows(self) -> tuple[LeaderboardRow, ...]:
         return tuple(row for table in self.tables for row in table.rows)
 
+    @property
+    def rows_with_hidden(self) -> tuple[HiddenRow, ...]:
+        return tuple(row for row in self.hidden if row.instances)
+
+    @property
+    def models_without_hidden(self) -> str:
+        """In words, how many of the judged models have no such chart on any split."""
+        judged = {row.model for row in self.hidden}
+        without = len(judged - {row.model for row in self.rows_with_hidden})
+        return f"{without} of {len(judged)} judged models {'has' if without == 1 else 'have'} none"
+
 
 def read_content(storage: Path, hidden: Thresholds, *, gallery_per_split: int) -> ReportContent:
     """Raises UpstreamError where the marts have not been built, StorageError for damaged files."""

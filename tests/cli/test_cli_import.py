@@ -91,8 +91,8 @@ def test_references_without_a_number_are_one_line(sample: Path, storage: Path, t
     ran = _import(clone, storage, "--name", "mine")
     shown = [line for line in ran.out.splitlines() if "no number" in line]
     assert shown == [
-        "  warning  2 files, first finance/1: references/finance/1/d_src.csv: it holds no number, and every model scores 0 "
-        "on it; once references are made, deepchart references check --split finance-normal lists such."
+        "  warning  2 files, first finance/1: references/finance/1/d_src.csv: it holds no number, and every model "
+        "scores 0 on it; once references are made, deepchart references check --split finance-normal lists such."
     ]
     made = deepchart("materialize", "references", "--split", "finance-normal", "--storage", storage)
     assert made.code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,14 @@ def test_sync_says_what_was_added_and_what_became_orphaned(storage: Path, tmp_pa
     assert sync("a", "b", json=False) == "Nothing changed.\n"
     assert sync("b", "c", json=False) == "added     c\norphaned  a: what it left stays until deepchart prune\n"
     assert sync("a", "b", "c") == {"added": ["a"], "orphaned": []}
+
+
+def test_doctor_names_one_way_to_install_extras(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "docker", None)
+    found = {one["what"]: one for one in deepchart("doctor", "--storage", storage, "--json").json["findings"]}
+    container = found["sandbox container"]
+    assert (container["verdict"], container["detail"]) == ("missing", "the Python package docker is not installed")
+    assert container["remedy"] == ".venv/bin/python -m uv pip install -c requirements.lock -e '.[docker]'"
 
 
 def test_doctor_as_json(storage: Path) -> None:

@@ -362,7 +362,7 @@ def test_why_in_words(chain: Chain) -> None:
     normal = chain.run("why", "context_variants", "--split", "finance-normal", "--instance", "finance/1")
     assert normal.out.splitlines()[0] == "finance/1: fresh: nothing it depends on has changed"
     never = chain.run("why", "references", "--split", "finance-normal", "--instance", "finance/1")
-    assert never.out.splitlines()[0] == "finance/1: was never computed"
+    assert never.out.splitlines()[0] == "finance/1: never computed"
 
 
 @pytest.mark.parametrize(

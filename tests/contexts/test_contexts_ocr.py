@@ -154,7 +154,7 @@ def test_a_scanned_page_without_ocr_is_an_error_of_that_page_only(room: Room, tm
     assert summary.results[0].value["n_page_errors"] == 1
     context = room.context(document)
     assert list(context.summary.page_errors) == [2]
-    assert "pip install -e '.[ocr]'" in context.summary.page_errors[2]
+    assert ".venv/bin/python -m uv pip install -c requirements.lock -e '.[ocr]'." in context.summary.page_errors[2]
     assert context.summary.pages_by_engine == {"text-layer": 3}
     assert [(page.number, bool(page.markdown), bool(page.error)) for page in context.pages] == [
         (1, True, False),

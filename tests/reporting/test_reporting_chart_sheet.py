@@ -101,6 +101,17 @@ def test_the_command_writes_the_sheet(storage: Path, tmp_path: Path) -> None:
     assert Image.open(out).width == 4 * (CHART_SIZE[0] + 14) + 14
 
 
+def test_references_that_are_made_without_a_chart_are_not_asked_for_again(storage: Path) -> None:
+    for uid in CHARTS:
+        result = ArtifactStore(storage).folder("references", (), uid) / "result.json"
+        kept = json.loads(result.read_text(encoding="utf-8"))
+        result.write_text(json.dumps({**kept, "files": {}}), encoding="utf-8")
+    ran = CliRunner().invoke(sheet, ["--storage", str(storage)])
+    assert isinstance(ran.exception, NoWorkPossible)
+    assert ran.exception.message == "the references that are made have no chart."
+    assert ran.exception.remedy.startswith("Their benchmark ships none that is a PNG: put each where")
+
+
 def test_without_references_the_command_says_how_to_make_them(tmp_path: Path) -> None:
     ran = CliRunner().invoke(sheet, ["--storage", str(tmp_path / "storage")])
     assert isinstance(ran.exception, NoWorkPossible)

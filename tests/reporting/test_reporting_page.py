@@ -75,6 +75,16 @@ def test_how_programs_ended_and_calls(reported: Any) -> None:
     assert content.calls == (Calls("stage1", False, n_calls=2, n_cached=0, n_errors=1, price_usd=0.25, n_unpriced=0),)
 
 
+def test_models_without_a_chart_that_looks_right_and_is_not_are_counted_only(reported: Any) -> None:
+    """shop/1 of m-1 has a VAS of 0.75 over F1_der 0.8; nothing of robot is wrong."""
+    text = Page(build_report(reported.root, Thresholds(vas=0.7, f1=0.9)).read_text(encoding="utf-8")).text
+    section = text.split("the first of them. ")[1].split("Why values did not match")[0]
+    assert section.startswith("1 of 2 judged models has none. Model Split Look right Wrong data Of these M-1 2 judged")
+    assert "Robot" not in section
+    nothing = Page(build_report(reported.root, HIDDEN).read_text(encoding="utf-8")).text
+    assert "the first of them. 2 of 2 judged models have none. Why values" in nothing
+
+
 def test_rendering_backends_stand_side_by_side(reported: Any) -> None:
     text = Page(build_report(reported.root, HIDDEN).read_text(encoding="utf-8")).text
     assert "Robot scripted n = 4/4 · shop html 0.500 0.250" in text

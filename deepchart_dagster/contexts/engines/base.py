@@ -10,7 +10,7 @@ from deepchart_dagster.contexts.words import Word
 if TYPE_CHECKING:
     from deepchart_dagster.contexts.layout import PageLine
 
-INSTALL_OCR = "Install the project's ocr extra: pip install -e '.[ocr]'."
+INSTALL_OCR = "Install the project's ocr extra: .venv/bin/python -m uv pip install -c requirements.lock -e '.[ocr]'."
 
 
 class UnreadablePageError(Exception):
