@@ -36,7 +36,7 @@ find_browser() {
 }
 
 apt_install() {
-    say "installing $*"
+    say "installing system packages: $* (apt-get)"
     if [ -z "${APT_UPDATED:-}" ]; then
         apt-get update -qq >&2 || return 1
         APT_UPDATED=1
@@ -80,6 +80,7 @@ need_browser() {
 # Chart libraries that HTML charts load: where npm is there they are installed, else `deepchart doctor` says how.
 want_chart_libraries() {
     command -v npm >/dev/null 2>&1 || return 0
+    say "installing chart libraries for HTML charts (npm, 250 MB)"
     "$VENV/bin/deepchart" libraries install >/dev/null ||
         say "HTML charts will lack their libraries; again later: $VENV/bin/deepchart libraries install"
 }
@@ -89,11 +90,13 @@ set_up() {
     local extras=$1 stamp mark="$VENV/.ready-${1//[^a-z]/}"
     stamp=$(cat pyproject.toml requirements.lock deepchart_dagster/execution/libraries/npm/* | sha256sum | cut -d' ' -f1)
     if [ -f "$mark" ] && [ "$(cat "$mark")" = "$stamp" ]; then return 0; fi
+    say "setting up, about four minutes the first time: packages, this project, where missing a browser, where npm is chart libraries"
     [ -x "$VENV/bin/python" ] || "$(python_for_venv)" -m venv "$VENV" || die "could not create $VENV"
     "$VENV/bin/python" -m uv --version >/dev/null 2>&1 || "$VENV/bin/python" -m pip install -q uv || die "could not install uv into $VENV"
-    say "installing packages into .venv (about 1.5 GB; a minute or two)"
+    say "installing packages into .venv (about 1.5 GB, downloaded and compiled; most of the time)"
     "$VENV/bin/python" -m uv pip install -q --python "$VENV/bin/python" --compile-bytecode \
         --constraint requirements.lock --editable ".$extras" >&2 || die "could not install the packages"
+    say "compiling the project and reading its dbt models"
     # Ours too: where PYTHONDONTWRITEBYTECODE is set, every start would compile it again.
     "$VENV/bin/python" -m compileall -q deepchart_dagster assets resources >&2 || die "could not compile the project"
     "$VENV/bin/python" -c 'import pathlib, deepchart_dagster.metrics.dbt as dbt

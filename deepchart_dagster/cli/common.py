@@ -112,6 +112,15 @@ def note(message: str) -> None:
     click.echo(shown(message), err=True)
 
 
+LOADING = "loading Dagster and the assets: some seconds, more on a slow machine"
+
+
+def note_loading() -> None:
+    """What takes the first seconds of a process, in which nothing else can be said yet."""
+    if "dagster" not in sys.modules:
+        note(LOADING)
+
+
 # Controls, and what turns the direction of the text behind it. Lines and tabs are ours.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 

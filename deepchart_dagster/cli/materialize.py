@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from deepchart_dagster.artifacts.results import utc_now
 from deepchart_dagster.benchmark.model import Backend, Split
-from deepchart_dagster.cli.common import common_options, emit, note, workbench
+from deepchart_dagster.cli.common import common_options, emit, note, note_loading, workbench
 from deepchart_dagster.cli.forecast import forecast
 from deepchart_dagster.cli.pipeline import (
     JUDGE_STUDY,
@@ -20,6 +22,7 @@ from deepchart_dagster.cli.pipeline import (
     applicable_groups,
     has_errors,
     is_behind,
+    n_instances,
     nothing_to_do,
     read_cells,
     reports_are_due,
@@ -85,6 +88,7 @@ def command(
              deepchart materialize "*" --model oracle --stale-only --dry-run
     """
     budget = budget_settings(max_cost, max_tokens)
+    note_loading()
     with workbench(storage, only_errors=retry_errors or None, prompts=prompts, **budget) as bench:
         runs = Runs(bench.settings)
         _sync(runs, bench)
@@ -109,6 +113,8 @@ def command(
         if stale_only and chosen.behind:
             note(forecast(bench, chosen.behind, scope, cells).in_words())
         _note_missing_keys(assets, scope, bench)
+        if chosen.behind:
+            note(_beginning(bench, chosen.behind))
         done = run_all(runs, chosen.behind, announce)
         _note_empty_references(done, bench)
         note_budget(bench)
@@ -255,6 +261,15 @@ def note_budget(bench: Workbench) -> None:
     ]
     unknown = f", {taken.unknown} calls at a price that is not known" if taken.unknown else ""
     note(f"budget: {taken.cost:.4f} US dollars and {taken.tokens:,} tokens taken{unknown}, of {', '.join(allowed)}")
+
+
+def _beginning(bench: Workbench, groups: Sequence[RunGroup]) -> str:
+    """How many runs there are, and what the first of them does; a run's own line comes when it is done."""
+    first = next((group for group in groups if group.partition is not None), groups[0])
+    n = n_instances(bench, first)
+    counted = f", {n} instance{'' if n == 1 else 's'}" if n is not None else ""
+    what = f"{first.partition or 'all'}: {_names(first.assets)}{counted}"
+    return f"beginning: {what}" if len(groups) == 1 else f"beginning {len(groups)} runs with {what}"
 
 
 def announce(place: Place, group: RunGroup, result: RunOutcome | None) -> None:

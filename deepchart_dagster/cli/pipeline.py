@@ -201,6 +201,19 @@ def applicable_groups(bench: Workbench, groups: Iterable[RunGroup], scope: Scope
     return [group for group in groups if group.partition not in idle]
 
 
+def n_instances(bench: Workbench, group: RunGroup) -> int | None:
+    """Instances of a run's partition; None where it has none, or only its step counts them (the study of backends)."""
+    from deepchart_dagster.generation.asking import asked_instances
+
+    kind = BY_NAME[group.assets[0]].kind if group.assets[0] in BY_NAME else None
+    if group.partition is None or kind not in (PartitionKind.SPLIT, PartitionKind.MODEL_SPLIT):
+        return None
+    model, _, split = group.partition.rpartition("|")
+    if kind is PartitionKind.SPLIT:
+        return len(bench.library.instances(Split(split)))
+    return len(asked_instances(bench.library, Split(split), bench.model(model)))
+
+
 def nothing_to_do(bench: Workbench, assets: Sequence[str], scope: Scope) -> NoWorkPossible:
     """Why a selection came to no run at all."""
     kinds = {BY_NAME[name].kind for name in assets if name in BY_NAME}

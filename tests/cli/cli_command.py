@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deepchart_dagster.cli.common import LOADING
 from deepchart_dagster.cli.main import main
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -33,8 +34,8 @@ class Ran:
 
     @property
     def complaint(self) -> str:
-        """The one line on stderr that says what is wrong."""
-        lines = self.err.splitlines()
+        """The one line on stderr that says what is wrong (after that which says why nothing is said yet)."""
+        lines = [line for line in self.err.splitlines() if line != LOADING]
         assert len(lines) == 1, self.err
         assert lines[0].startswith("deepchart: "), self.err
         return lines[0].removeprefix("deepchart: ")

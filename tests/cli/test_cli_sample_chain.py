@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from cli_command import Ran, deepchart
 
+from deepchart_dagster.cli.common import LOADING
 from deepchart_dagster.cli.pipeline import select_assets
 from deepchart_dagster.cli.runs import Runs
 from deepchart_dagster.settings import load_settings
@@ -92,7 +93,8 @@ def test_what_can_be_made_is_made_and_the_rest_is_said(chain: Chain) -> None:
 
 
 def test_stderr_is_a_line_a_run_and_no_trace(chain: Chain) -> None:
-    lines = chain.first.err.splitlines()
+    lines = [line for line in chain.first.err.splitlines() if line != LOADING]
+    assert lines.pop(0) == "beginning 4 runs with finance-normal: context_variants, 3 instances"
     assert lines[0] == "[1/4] finance-normal: context_variants: 3 computed, 0 reused"
     assert len(lines) == 4
     assert "Traceback" not in chain.first.err
