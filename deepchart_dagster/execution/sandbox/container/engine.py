@@ -43,7 +43,8 @@ class Engine:
             import docker
         except ImportError as error:
             raise EngineError(
-                "the Python package docker is not installed; install the project's extra: pip install -e '.[docker]'"
+                "the Python package docker is not installed; install the project's extra: "
+                ".venv/bin/python -m uv pip install -c requirements.lock -e '.[docker]'"
             ) from error
         shown = address or os.environ.get("DOCKER_HOST") or _USUAL_ADDRESS
         with engine_errors(shown):
