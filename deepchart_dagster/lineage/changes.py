@@ -23,6 +23,7 @@ _WORDS = {
     "program": "version of the scripted program",
     "budget": "token budget of the context",
     "limits": "limit of the program",
+    "limits.wall_s": "time limit of the program",
     "runner": "execution",
     "runner.libraries": "library version",
     "stage1": "reference program, stage 1",
@@ -33,6 +34,8 @@ _WORDS = {
     "paddleocr-vl": "OCR engine paddleocr-vl",
     "text-layer": "OCR engine text-layer",
     "drawing": "drawing of pages",
+    "drawing.dpi": "resolution at which pages are drawn",
+    "drawing.max_pixels": "largest picture of a page",
     "intent": "intent of the query",
     "context": "context (context_variants)",
     "ocr": "what was read of the document",
@@ -53,10 +56,21 @@ _WORDS = {
     "backend": "rendering backend",
 }
 
+# Members that a setting alone decides; a limit is called the same in the keys of both stages.
+_SETTINGS = {
+    "engine": "DEEPCHART_OCR_ENGINE",
+    "drawing.dpi": "DEEPCHART_OCR_DPI",
+    "drawing.max_pixels": "DEEPCHART_OCR_MAX_PIXELS",
+    "predicted_states:limits.wall_s": "DEEPCHART_STAGE1_TIMEOUT_S",
+    "rendered_charts:limits.wall_s": "DEEPCHART_CHART_TIMEOUT_S",
+    "backend_charts:limits.wall_s": "DEEPCHART_CHART_TIMEOUT_S",
+}
+
 
 @dataclass(frozen=True)
 class Change:
-    """One member of a key; a side that lacks it reads as None. ``part`` is its path, ``what`` is that in words."""
+    """One member of a key; a side that lacks it reads as None. ``part`` is its path, ``what`` is that in words, with
+    the setting that changed where it is one."""
 
     part: str
     what: str
@@ -64,9 +78,16 @@ class Change:
     new: JsonValue
 
 
-def changes(old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> tuple[Change, ...]:
-    """Every member that differs, in the order of their paths."""
-    return tuple(Change(".".join(path), in_words(path), *sides) for path, sides in _differences(old, new, ()))
+def changes(old: Mapping[str, JsonValue], new: Mapping[str, JsonValue], asset: str = "") -> tuple[Change, ...]:
+    """Every member that differs, in the order of their paths. ``asset``: whose keys these are."""
+    found = _differences(old, new, ())
+    return tuple(Change(".".join(path), _with_setting(path, asset), *sides) for path, sides in found)
+
+
+def _with_setting(path: tuple[str, ...], asset: str) -> str:
+    part = ".".join(path)
+    setting = _SETTINGS.get(f"{asset}:{part}") or _SETTINGS.get(part)
+    return f"{in_words(path)} ({setting})" if setting else in_words(path)
 
 
 def in_words(path: tuple[str, ...]) -> str:

@@ -158,7 +158,7 @@ def _what_changed(changed: list[_Instance]) -> str:
         change.what: None
         for one in changed
         if one.stored is not None
-        for change in changes(one.stored.key_parts, one.work.key.parts)
+        for change in changes(one.stored.key_parts, one.work.key.parts, one.stored.asset)
     }
     names = list(found) or ["output files are missing"]
     more = f" and {len(names) - _NAMED_CHANGES} more" if len(names) > _NAMED_CHANGES else ""

@@ -43,5 +43,5 @@ def explanation(bench: Workbench, work: Work, stored: InstanceResult | None) -> 
     if stored.is_error:
         reason = stored.problem.message.removeprefix(f"{work.uid}: ") if stored.problem else "unknown"
         return Explanation(work.uid, False, f"in error, to be tried again: {reason}")
-    changed = changes(stored.key_parts, work.key.parts)
+    changed = changes(stored.key_parts, work.key.parts, stored.asset)
     return Explanation(work.uid, False, "inputs changed" if changed else "output files are missing", changed)

@@ -55,3 +55,26 @@ CASES: dict[str, tuple[dict[str, JsonValue], dict[str, JsonValue], list[tuple[st
 def test_every_member_that_differs_is_named(case: str) -> None:
     old, new, expected = CASES[case]
     assert [(one.part, one.what, one.old, one.new) for one in changes(old, new)] == expected
+
+
+@pytest.mark.parametrize(
+    ("asset", "what"),
+    [
+        ("predicted_states", "time limit of the program (DEEPCHART_STAGE1_TIMEOUT_S)"),
+        ("rendered_charts", "time limit of the program (DEEPCHART_CHART_TIMEOUT_S)"),
+        ("backend_charts", "time limit of the program (DEEPCHART_CHART_TIMEOUT_S)"),
+    ],
+)
+def test_a_time_limit_is_named_with_its_setting(asset: str, what: str) -> None:
+    old, new = ({"limits": {"wall_s": seconds, "memory_mb": 4096}} for seconds in (60.0, 30.0))
+    assert [(one.part, one.what) for one in changes(old, new, asset)] == [("limits.wall_s", what)]
+
+
+def test_settings_that_alone_decide_a_member_are_named() -> None:
+    old: dict[str, JsonValue] = {"engine": "auto", "drawing": {"dpi": 150, "max_pixels": 1}}
+    new: dict[str, JsonValue] = {"engine": "rapidocr", "drawing": {"dpi": 200, "max_pixels": 2}}
+    assert [one.what for one in changes(old, new, "ocr_contexts")] == [
+        "resolution at which pages are drawn (DEEPCHART_OCR_DPI)",
+        "largest picture of a page (DEEPCHART_OCR_MAX_PIXELS)",
+        "OCR engine (DEEPCHART_OCR_ENGINE)",
+    ]

@@ -66,7 +66,7 @@ def test_another_engine_makes_what_it_reads_stale_and_the_contexts_built_from_it
         cells = _cells(changed)
     stale = ("ocr_contexts", "context_variants", "predicted_states", "source_fidelity")
     assert {name: cells[name].state for name in stale} == dict.fromkeys(stale, State.STALE)
-    engines = "drawing of pages, OCR engine, OCR engine rapidocr and 1 more"
+    engines = "drawing of pages, OCR engine (DEEPCHART_OCR_ENGINE), OCR engine rapidocr and 1 more"
     assert cells["context_variants"].because == tuple(
         f"ocr_contexts {paper} is stale (1 of 2 instances read that): {engines}" for paper in PAPERS
     )

@@ -137,3 +137,11 @@ def test_of_verdicts_those_that_are_not_yes_are_told(bench: Workbench) -> None:
     text = why(bench, "visual_accuracy")
     assert "    the judge did not say Yes to:\n        no: Are there two?\n        unclear: Is it red?\n" in text
     assert "Is it one?" not in text
+
+
+def test_a_setting_that_changed_is_named(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEEPCHART_STAGE1_TIMEOUT_S", "30")
+    what = "time limit of the program (DEEPCHART_STAGE1_TIMEOUT_S)"
+    assert f"    {what} (limits.wall_s): 60.0 -> 30.0" in why(bench, "predicted_states").splitlines()
+    place = ["--model", MODEL, "--split", SPLIT.value, "--storage", str(bench.settings.storage)]
+    assert what in CliRunner().invoke(cli, ["status", *place, "--partitions"]).stdout
