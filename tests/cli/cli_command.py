@@ -34,8 +34,8 @@ class Ran:
 
     @property
     def complaint(self) -> str:
-        """The one line on stderr that says what is wrong (after that which says why nothing is said yet)."""
-        lines = [line for line in self.err.splitlines() if line != LOADING]
+        """The one line on stderr that says what is wrong (after those on what is being done)."""
+        lines = [line for line in self.err.splitlines() if line != LOADING and not line.startswith("beginning")]
         assert len(lines) == 1, self.err
         assert lines[0].startswith("deepchart: "), self.err
         return lines[0].removeprefix("deepchart: ")
