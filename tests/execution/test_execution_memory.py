@@ -180,7 +180,7 @@ def test_the_end_of_a_process_is_read_as_the_kernel_tells_it(ending: str, status
     child.returncode = os.waitstatus_to_exitcode(ended.wait_status)  # so that nobody waits for it again
     assert ended.wait_status == status
     assert 0.01 < ended.cpu_s < 10
-    assert 40 << 10 < ended.max_rss_kib < 400 << 10
+    assert ended.max_rss_kib > 40 << 10  # at least: what it was forked from counts as well
     with pytest.raises(OSError, match="wait4: No child processes"):
         linux.reap(child.pid)
 
