@@ -35,6 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             group = {name: theirs if named == ours else named for name, named in group.items()}
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group[_file(item)]))
+    # First what takes minutes: the last of it would run while all other processes have nothing left to do.
+    items.sort(key=lambda item: not _file(item).startswith("tests/e2e/"))
 
 
 def _file(item: pytest.Item) -> str:
