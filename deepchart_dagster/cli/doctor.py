@@ -34,7 +34,7 @@ _REQUIRED = (
 )
 _EXTRAS = {"rapidocr": "ocr", "paddleocr": "ocr", "dagster-docker": "docker"}
 _INSTALL = ".venv/bin/python -m uv pip install -c requirements.lock -e '.[{extra}]'"
-# The tier's own words name another way to install it than all other lines here.
+# The tier says both in one sentence; a finding has them apart.
 _NO_DOCKER = ("the Python package docker is not installed", _INSTALL.format(extra="docker"))
 _LOW_DISK_GB = 2.0
 

@@ -113,11 +113,7 @@ def command(
         if stale_only and chosen.behind:
             note(forecast(bench, chosen.behind, scope, cells).in_words())
         _note_missing_keys(assets, scope, bench)
-        if chosen.behind:
-            note(_beginning(bench, chosen.behind))
-        done = run_all(runs, chosen.behind, announce)
-        _note_empty_references(done, bench)
-        note_budget(bench)
+        done = _run(runs, bench, chosen.behind)
     outcome = PipelineOutcome([*chosen.fresh, *done.rows], done.failures)
     emit(as_json, {**outcome_json(outcome), **_published(bench, outcome)}, outcome_text(outcome))
     if outcome.exit_code:
@@ -134,6 +130,16 @@ def _chosen(
     if stale_only and not reports_are_due(bench, chosen.behind):
         return Sorted((), chosen.fresh)
     return chosen
+
+
+def _run(runs: Runs, bench: Workbench, groups: Sequence[RunGroup]) -> PipelineOutcome:
+    """Says what it begins with, and in the end what a person should know of it."""
+    if groups:
+        note(_beginning(bench, groups))
+    done = run_all(runs, groups, announce)
+    _note_empty_references(done, bench)
+    note_budget(bench)
+    return done
 
 
 def _sync(runs: Runs, bench: Workbench) -> None:

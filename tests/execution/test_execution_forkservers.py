@@ -21,7 +21,6 @@ from deepchart_dagster.errors import InfrastructureError, SandboxUnavailable
 from deepchart_dagster.execution import runner as runner_module
 from deepchart_dagster.execution.model import Limits, Program, RunResult, RunStatus
 from deepchart_dagster.execution.runner import LocalRunner
-from deepchart_dagster.execution.sandbox.keeper import guard
 from deepchart_dagster.execution.sandbox.keeper.processes import descendants, process_status
 
 pytestmark = pytest.mark.slow
@@ -344,67 +343,6 @@ def test_a_program_whose_limits_cannot_be_set_is_refused_and_not_run(tier: str, 
         with pytest.raises(SandboxUnavailable, match="could not be set up for a program: OverflowError"):
             runner.run(Program(WRITE, 1, CodeType.PYTHON, beyond_the_kernel))
         assert runner.run(program(WRITE)).output == b"[1]"
-
-
-_WARM_UP = """
-import sys, warnings
-sys.path.insert(0, sys.argv[1])
-import csv, json, random
-import numpy, pandas
-from keeper.warmup import warm_up
-def state():
-    drawn = numpy.random.get_state()[1].tolist(), random.getstate()
-    return sorted(sys.modules), sorted(vars(pandas.core.methods)), drawn, list(warnings.filters), numpy.geterr()
-before = state()
-with warnings.catch_warnings(record=True) as given:
-    warnings.simplefilter("always")
-    warm_up()
-assert not given, [str(one.message) for one in given]
-assert state() == before
-"""
-
-
-def test_what_is_done_before_programs_cannot_be_seen_by_them() -> None:
-    code = Path(guard.__file__).parents[1]
-    subprocess.run([sys.executable, "-c", _WARM_UP, str(code)], check=True)
-
-
-_PAGES = """
-import mmap, os, resource, sys
-sys.path.insert(0, sys.argv[1])
-from keeper import linux, pages
-held = mmap.mmap(-1, 400 * 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-held.write(bytes(400 * 4096))
-def faults_of_writing():
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for page in range(0, 400, 2):
-        held[page * 4096] = 1
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-def in_fork(action):
-    told, tell = os.pipe()
-    if os.fork() == 0:
-        os.write(tell, action())
-        os._exit(0)
-    os.close(tell)
-    os.wait()
-    with open(told, "rb") as answer:
-        return answer.read()
-written = in_fork(lambda: (faults_of_writing(), pages.written(pages.writable()))[1])
-count = lambda: str(faults_of_writing()).encode()
-apart = int(in_fork(count))
-pages.copy_after_fork(pages.Pages(written))
-print(apart, int(in_fork(count)), linux.populate(None, 0))
-"""
-
-
-def test_pages_that_programs_write_to_are_copied_at_once() -> None:
-    code = Path(guard.__file__).parents[1]
-    done = subprocess.run([sys.executable, "-c", _PAGES, str(code)], check=True, capture_output=True, text=True)
-    apart, together, can = done.stdout.split()
-    assert int(apart) >= 200
-    if can == "False":
-        pytest.skip("this kernel copies no pages at a process's own request (Linux 6.14)")
-    assert int(together) < 20
 
 
 WHERE = """

@@ -101,6 +101,56 @@ seen["works"] += sqlite3.connect(":memory:").execute("select 1+1").fetchone()
     assert seen["works"] == [[1.0, 1.0], "0.3333333333333333333333333333", 2]
 
 
+def test_what_is_done_before_programs_cannot_be_seen_by_them() -> None:
+    seen = seen_by("""
+import csv, random, warnings
+import numpy, pandas
+from keeper.warmup import warm_up
+def state():
+    drawn = numpy.random.get_state()[1].tolist(), random.getstate()
+    return sorted(sys.modules), sorted(vars(pandas.core.methods)), drawn, list(warnings.filters), numpy.geterr()
+before = state()
+with warnings.catch_warnings(record=True) as given:
+    warnings.simplefilter("always")
+    kept = warm_up()
+seen["warnings"] = [str(one.message) for one in given]
+seen["as before"] = state() == before
+""")
+    assert seen == {"warnings": [], "as before": True}
+
+
+def test_single_pages_that_programs_write_to_are_copied_at_once() -> None:
+    seen = seen_by("""
+import mmap, os, resource
+from keeper import linux, pages
+held = mmap.mmap(-1, 400 * 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+held.write(bytes(400 * 4096))
+def faults_of_writing():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for page in range(0, 400, 2):
+        held[page * 4096] = 1
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+def in_fork(action):
+    told, tell = os.pipe()
+    if os.fork() == 0:
+        os.write(tell, action())
+        os._exit(0)
+    os.close(tell)
+    os.wait()
+    with open(told, "rb") as answer:
+        return answer.read()
+written = in_fork(lambda: (faults_of_writing(), pages.written(pages.writable()))[1])
+count = lambda: str(faults_of_writing()).encode()
+seen["apart"] = int(in_fork(count))
+pages.copy_after_fork(pages.Pages(written))
+seen["together"], seen["can"] = int(in_fork(count)), linux.populate(None, 0)
+""")
+    assert seen["apart"] >= 200
+    if not seen["can"]:
+        pytest.skip("this kernel copies no pages at a process's own request (Linux 6.14)")
+    assert seen["together"] < 20
+
+
 COPY = """
 import ctypes, mmap, os, resource
 from keeper import linux, pages

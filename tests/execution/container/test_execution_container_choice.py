@@ -41,7 +41,10 @@ def test_without_an_engine_the_tier_is_refused_with_what_to_do(tmp_path: Path, m
 
 def test_without_the_docker_package_the_tier_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "docker", None)
-    with LocalRunner("container") as runner, pytest.raises(SandboxUnavailable, match=r"pip install -c requirements.lock -e '\.\[docker\]'"):
+    with (
+        LocalRunner("container") as runner,
+        pytest.raises(SandboxUnavailable, match=r"pip install -c requirements.lock -e '\.\[docker\]'"),
+    ):
         run(runner, FORTY_TWO)
 
 

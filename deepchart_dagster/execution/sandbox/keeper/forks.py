@@ -77,8 +77,7 @@ class Forks:
 
 def channel() -> tuple[socket.socket, socket.socket]:
     """Two ends; each message arrives whole."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    return ours, theirs
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def serve(orders: socket.socket, before_fork: Callable[[], None]) -> Order:

@@ -19,7 +19,7 @@ from .place import DRAWN_NAME, PROGRAM_NAME, Place
 from .processes import KIB_PER_MIB
 from .request import SETUP_FAILED, Request, pack
 
-FIRST_OWN_DESCRIPTOR, LAST_DESCRIPTOR = 3, 4096
+_FIRST_OWN_DESCRIPTOR, _LAST_DESCRIPTOR = 3, 4096
 _STACK_BYTES = 8 << 20
 _PROCESSORS = os.cpu_count() or 1
 _MOST_WORDS = 3000  # bytes, of why walls could not be raised
@@ -111,8 +111,8 @@ def _arrange(request: Request, place: Place, streams: Streams, reason: int) -> N
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (streams.out, 1), (streams.err, 2)):
         os.dup2(source, target)
-    os.closerange(FIRST_OWN_DESCRIPTOR, reason)
-    os.closerange(reason + 1, LAST_DESCRIPTOR)
+    os.closerange(_FIRST_OWN_DESCRIPTOR, reason)
+    os.closerange(reason + 1, _LAST_DESCRIPTOR)
     os.chdir(place.work)
     os.umask(0o022)
     _set_limits(request)
