@@ -124,14 +124,21 @@ def test_a_container_that_is_killed_is_our_error(runner: LocalRunner, client: Do
 
 
 def test_a_program_that_takes_its_container_along_has_crashed(runner: LocalRunner, client: DockerClient) -> None:
-    """Many small processes: the kernel ends some of them, and the container ends after that."""
+    """What sockets hold is the container's, not a process's: the kernel ends some processes, and later all."""
     source = f"""
-import os, time
-for _ in range(12):
+import os, socket, time
+for _ in range(8):
     if os.fork() == 0:
-        held = bytearray(60 << 20); held[::4096] = b"x" * len(held[::4096]); time.sleep(50)
+        held = b"x" * (20 << 20)  # more than the first process has
+        pairs = [socket.socketpair() for _ in range(110)]
+        for end in [end for pair in pairs for end in pair]:
+            end.setblocking(False)
+            try:
+                while end.send(bytes(1 << 12)): pass
+            except BlockingIOError: pass
+        time.sleep(50)
         os._exit(0)
-for _ in range(2): os.wait()
+assert os.wait()[1] == 9
 {sleeper("86391.5")}"""
     wait = in_background(runner, source, Limits(wall_s=50, memory_mb=256, work_mb=8))
     assert eventually(lambda: is_running("86391.5"), 40)
