@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from deepchart_dagster.benchmark.model import Backend, Split
-from deepchart_dagster.cli.records import quick_records
 from deepchart_dagster.cli.runs import Materialized, RunOutcome, Runs, model_backend_key, model_split_key
 from deepchart_dagster.errors import DeepChartError, NoWorkPossible, UsageError
 from deepchart_dagster.lineage.graph import BY_NAME, PartitionKey, PartitionKind
@@ -176,6 +175,8 @@ class Announcer(Protocol):
 
 def run_all(runs: Runs, groups: Sequence[RunGroup], announce: Announcer) -> PipelineOutcome:
     """Run every group; a group that fails is kept as a failure and stops no other."""
+    from deepchart_dagster.cli.records import quick_records
+
     outcome = PipelineOutcome()
     with keep_runners(), quick_records():
         for number, group in enumerate(groups, start=1):
