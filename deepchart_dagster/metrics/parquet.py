@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,8 +56,8 @@ def write_parquet(path: Path, table: Table, rows: Sequence[Row], source: str) ->
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(path.parent)
         try:
-            with duckdb.connect(config={"threads": 1}) as connection:
-                connection.execute(f"create table rows ({table.definition})")
+            with _in_memory() as connection:
+                connection.execute(f"create temp table rows ({table.definition})")
                 insert_rows(connection, "rows", table, rows)
                 connection.execute(_copy_statement(table, source), [str(temporary)])
             temporary.replace(path)
@@ -66,6 +68,27 @@ def write_parquet(path: Path, table: Table, rows: Sequence[Row], source: str) ->
 
 
 _CHECK = "Check that the disk has room and that this user may write there; what is stored is kept."
+
+
+@contextmanager
+def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of its own, with temporary tables of its own, to the database in memory."""
+    import duckdb
+
+    try:
+        with _database().cursor() as connection:
+            yield connection
+    except duckdb.Error:
+        _database.cache_clear()  # some errors, as of a damaged file, end a database for good
+        raise
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """One for the process: to make another takes ten times as long as to write a file with it."""
+    import duckdb
+
+    return duckdb.connect(config={"threads": 1})
 
 
 def _copy_statement(table: Table, source: str) -> str:
@@ -98,7 +121,7 @@ def source_of(path: Path) -> str | None:
     if not path.is_file():
         return None
     try:
-        with duckdb.connect() as connection:
+        with _in_memory() as connection:
             row = connection.execute(
                 "select decode(value) from parquet_kv_metadata(?) where decode(key) = 'source'", [str(path)]
             ).fetchone()
@@ -132,11 +155,11 @@ def _command_for(file: Path) -> str:
 
 
 def _is_readable(path: Path) -> bool:
-    """Asked on a connection of its own: the one that failed answers nothing more."""
+    """Asked elsewhere: the connection that failed answers nothing more."""
     import duckdb
 
     try:
-        with duckdb.connect() as connection:
+        with _in_memory() as connection:
             connection.execute("select count(*) from read_parquet(?)", [str(path)])
     except duckdb.Error:
         return False
