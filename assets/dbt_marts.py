@@ -43,13 +43,14 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: S
     with open_workbench(storage) as bench:
         rows = sources_hash(bench.settings.storage)
         copy = prepare_build_copy(bench.settings.storage)
+        # Beside the copy, which goes with it: the project's own folder may be another user's.
+        target = copy.parent / "target"
         with _building_in(copy):
             if context.is_subset:
                 # What is published holds every model, and those that were asked for may read one that was not.
                 everything = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
-                dbt.cli(everything, target_path=copy.parent / "before").wait()
-            # Beside the copy, which goes with it: the project's own folder may be another user's.
-            for event in dbt.cli(["build"], context=context, target_path=copy.parent / "target").stream():
+                dbt.cli(everything, target_path=target).wait()
+            for event in dbt.cli(["build"], context=context, target_path=target).stream():
                 yield _with_data_version(context, event, rows)
         publish(copy, bench.settings.storage)
 

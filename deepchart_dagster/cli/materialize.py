@@ -30,6 +30,7 @@ from deepchart_dagster.cli.pipeline import (
     run_groups,
     select_assets,
     sort_groups,
+    tables_as_they_were,
 )
 from deepchart_dagster.cli.runs import RunOutcome, Runs
 from deepchart_dagster.errors import ConfigurationError, UsageError
@@ -136,7 +137,7 @@ def _run(runs: Runs, bench: Workbench, groups: Sequence[RunGroup]) -> PipelineOu
     """Says what it begins with, and in the end what a person should know of it."""
     if groups:
         note(_beginning(bench, groups))
-    done = run_all(runs, groups, announce)
+    done = run_all(runs, groups, announce, tables_as_they_were(bench, groups))
     _note_empty_references(done, bench)
     note_budget(bench)
     return done
@@ -286,6 +287,9 @@ def announce(place: Place, group: RunGroup, result: RunOutcome | None) -> None:
         return
     if result.failure:
         note(f"deepchart: {result.failure}")
+        return
+    if not result.rows and not result.in_error:
+        note(f"{place} tables and report: of the same results as they are stored now, left as they are")
         return
     partitioned = [row for row in result.rows if row.asset in BY_NAME]
     counts = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from deepchart_dagster.benchmark.model import Backend, Split
@@ -173,14 +173,27 @@ class Announcer(Protocol):
     def __call__(self, place: Place, group: RunGroup, result: RunOutcome | None) -> None: ...
 
 
-def run_all(runs: Runs, groups: Sequence[RunGroup], announce: Announcer) -> PipelineOutcome:
-    """Run every group; a group that fails is kept as a failure and stops no other."""
+def run_all(
+    runs: Runs,
+    groups: Sequence[RunGroup],
+    announce: Announcer,
+    is_left_out: Callable[[RunGroup], bool] = lambda _: False,
+) -> PipelineOutcome:
+    """Run every group; a group that fails is kept as a failure and stops no other.
+
+    ``is_left_out`` is asked when a group's turn comes: such a group starts no run, and counts as done. It is
+    announced with an outcome without rows.
+    """
     from deepchart_dagster.cli.records import quick_records
 
     outcome = PipelineOutcome()
     with keep_runners(), quick_records():
         for number, group in enumerate(groups, start=1):
             place = Place(number, len(groups))
+            if is_left_out(group):
+                outcome.rows.extend(_as_it_was(asset) for asset in group.assets)
+                announce(place, group, RunOutcome(()))
+                continue
             announce(place, group, None)
             result = runs.materialize(group.assets, group.partition)
             outcome.rows.extend((*result.rows, *result.in_error))
@@ -297,6 +310,18 @@ def _has_rows(bench: Workbench, cell: Cell) -> bool:
     return rows_are_written(bench.artifacts, cell.key.asset, cell.key.parts)
 
 
+def tables_as_they_were(bench: Workbench, groups: Sequence[RunGroup]) -> Callable[[RunGroup], bool]:
+    """Whether a group is the tables and the report, which would come out as they are, behind the partitions that were
+    asked for. Where nothing but tables is asked for they are made, whatever there is."""
+    partitions = any(group.partition is not None for group in groups)
+
+    def as_they_were(group: RunGroup) -> bool:
+        is_tables = group.partition is None and not {ROOT, *JUDGE_STUDY}.intersection(group.assets)
+        return partitions and is_tables and not reports_are_due(bench, ())
+
+    return as_they_were
+
+
 def reports_are_due(bench: Workbench, behind: Iterable[RunGroup]) -> bool:
     """Whether tables and report may come out differently: something is to be made, or they are of what was."""
     from deepchart_dagster.reporting.report import report_path
@@ -307,15 +332,13 @@ def reports_are_due(bench: Workbench, behind: Iterable[RunGroup]) -> bool:
 
 
 def _untouched(cell: Cell) -> Materialized:
-    return Materialized(
-        asset=cell.key.asset,
-        partition=dagster_key(cell.key),
-        n_computed=0,
-        n_reused=cell.n_done,
-        n_error=cell.n_error,
-        calls=0,
-        seconds=0.0,
+    return replace(
+        _as_it_was(cell.key.asset), partition=dagster_key(cell.key), n_reused=cell.n_done, n_error=cell.n_error
     )
+
+
+def _as_it_was(asset: str) -> Materialized:
+    return Materialized(asset=asset, partition="", n_computed=0, n_reused=0, n_error=0, calls=0, seconds=0.0)
 
 
 def dagster_key(key: PartitionKey) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from deepchart_dagster.artifacts.canonical import content_hash, sha256_file
 from deepchart_dagster.artifacts.files import write_json
 from deepchart_dagster.artifacts.store import ArtifactStore
-from deepchart_dagster.metrics.dbt import project_sources
+from deepchart_dagster.metrics.dbt import DATABASE_NAME, project_sources
 from deepchart_dagster.metrics.rows import BACKEND_SCORES, EXPORTED, list_time, partition_file
 from deepchart_dagster.metrics.store import metrics_folder, sources_hash
 from deepchart_dagster.stage_versions import REPORT_VERSION
@@ -43,7 +43,7 @@ def record_published(storage: Path, project_dir: Path) -> None:
 def reports_are_fresh(storage: Path, project_dir: Path, report: Path) -> bool:
     """Whether building marts and report again would make the same ones."""
     path = metrics_folder(storage) / _STAMP_NAME
-    if not path.is_file() or not report.is_file():
+    if not all(needed.is_file() for needed in (path, report, metrics_folder(storage) / DATABASE_NAME)):
         return False
     try:
         recorded = json.loads(path.read_text(encoding="utf-8"))

@@ -17,6 +17,7 @@ def test_predicted_states_and_what_is_made_from_them(demo: Demo) -> None:
     """``+`` reaches the scores, the tables, the leaderboard and the report; nothing is computed twice."""
     done = demo.run("materialize", "predicted_states+", "--model", "oracle", "--split", "finance-normal", "--json")
     assert done.returncode == 0, done.stderr
+    assert "left as they are" in done.stderr
     outcome = json.loads(done.stdout)
     assert {row["asset"] for row in outcome["materialized"]} == {
         "predicted_states",
@@ -57,3 +58,12 @@ def test_contexts_references_and_rubrics_with_commas(demo: Demo) -> None:
     rows = json.loads(done.stdout)["materialized"]
     assert sorted(row["asset"] for row in rows) == ["context_variants", "references", "rubrics"]
     assert {(row["n_computed"], row["n_error"]) for row in rows} == {(0, 0)}
+
+
+def test_a_report_that_is_asked_for_alone_is_made(demo: Demo) -> None:
+    page = demo.storage / "report" / "index.html"
+    before = page.stat().st_mtime_ns
+    done = demo.run("materialize", "report", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [row["asset"] for row in json.loads(done.stdout)["materialized"]] == ["report"]
+    assert page.stat().st_mtime_ns > before
