@@ -391,3 +391,27 @@ def test_nothing_of_a_program_is_left_in_the_network_that_the_next_one_has() -> 
         for _ in range(2):
             assert runner.run(program(LISTEN)).output == b"[1]"
             assert json.loads(runner.run(program(CONNECT)).output or b"") == ["ConnectionRefusedError", 0, ["lo"]]
+
+
+SIGNALS = """
+import json, signal, sys
+ignored = [number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN]
+json.dump([sorted(ignored), len(signal.pthread_sigmask(signal.SIG_BLOCK, []))], open(sys.argv[1], "w"))
+"""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("tier", ["namespaces", "landlock"])
+def test_programs_do_not_ignore_what_the_pipeline_ignores(tier: str, fresh: bool) -> None:
+    """As one that a script began in the background does, or nohup."""
+    numbers = (signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGUSR2,))
+    try:
+        with LocalRunner(tier, fresh=fresh) as runner:
+            output = runner.run(program(SIGNALS)).output
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert output == b"[[13, 25], 0]", "those that every Python ignores: SIGPIPE and SIGXFSZ"

@@ -96,9 +96,16 @@ def _await_start(pid: int, reason_end: int, reason: int) -> None:
         raise SetupError(complaint.decode("utf-8", "replace"))
 
 
-def _become_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None], reason: int) -> None:
-    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM, signal.SIGXFSZ):
+def heed_signals() -> None:
+    """For what will be an interpreter: a pipeline that nohup or a script began in the background ignores some, and
+    its programs would inherit that."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _become_program(request: Request, place: Place, streams: Streams, confine: Callable[[], None], reason: int) -> None:
+    heed_signals()
     _arrange(request, place, streams, reason)
     confine()
     arguments = [request.interpreter, PROGRAM_NAME, request.output_name]

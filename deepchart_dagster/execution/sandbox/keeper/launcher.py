@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from . import folders, linux, namespaces
 from .files import remove_tree, write_all
-from .guard import SetupError
+from .guard import SetupError, heed_signals
 from .place import PROGRAM_NAME, Place
 from .processes import end_descendants
 from .request import SETUP_FAILED, Room, pack, pack_room, unpack_room
@@ -81,7 +81,7 @@ def _report_setup_error(channels: list[int], error: str) -> None:
 
 def _become_server(room: Room, place: Place, channels: list[int]) -> NoReturn:
     try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        heed_signals()
         linux.die_with_parent(signal.SIGKILL)
         if room.tier == "namespaces":
             namespaces.enter_server(room)
