@@ -33,26 +33,45 @@ class _Translator(DagsterDbtTranslator):
         return "reports"
 
 
-@dbt_assets(
-    manifest=ensure_manifest(dbt_project.project_dir),
-    project=dbt_project,
-    dagster_dbt_translator=_Translator(),
-    pool=TABLES,
-)
+_MANIFEST = ensure_manifest(dbt_project.project_dir)
+_TRANSLATOR = _Translator()
+
+
+@dbt_assets(manifest=_MANIFEST, project=dbt_project, dagster_dbt_translator=_TRANSLATOR, pool=TABLES)
 def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, storage: StorageResource) -> Iterator[Any]:
     with open_workbench(storage) as bench:
         rows = sources_hash(bench.settings.storage)
         copy = prepare_build_copy(bench.settings.storage)
-        # Beside the copy, which goes with it: the project's own folder may be another user's.
-        target = copy.parent / "target"
         with _building_in(copy):
-            if context.is_subset:
-                # What is published holds every model, and those that were asked for may read one that was not.
-                everything = ["build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
-                dbt.cli(everything, target_path=target).wait()
-            for event in dbt.cli(["build"], context=context, target_path=target).stream():
-                yield _with_data_version(context, event, rows)
+            for event in _build_all(context, dbt, copy.parent / "target"):
+                if _is_asked_for(context, event):
+                    yield _with_data_version(context, event, rows)
         publish(copy, bench.settings.storage)
+
+
+def _build_all(context: dg.AssetExecutionContext, dbt: DbtCliResource, target: Path) -> Iterator[Any]:
+    """What is published holds every model, whatever was asked for; so dbt is not given the context, which would have it
+    build that alone. ``target`` goes with the copy: the project's own folder may be another user's."""
+    build = dbt.cli(["build"], manifest=_MANIFEST, dagster_dbt_translator=_TRANSLATOR, target_path=target)
+    for said in build.stream_raw_events():
+        yield from said.to_default_asset_events(
+            manifest=_MANIFEST,
+            dagster_dbt_translator=_TRANSLATOR,
+            context=context,
+            target_path=target,
+            project=dbt_project,
+        )
+
+
+def _is_asked_for(context: dg.AssetExecutionContext, event: Any) -> bool:
+    if isinstance(event, dg.Output):
+        return event.output_name in context.selected_output_names
+    if isinstance(event, dg.AssetCheckResult):
+        return any(
+            (key.asset_key, key.name) == (event.asset_key, event.check_name)
+            for key in context.selected_asset_check_keys
+        )
+    return event.asset_key in context.selected_asset_keys
 
 
 def _with_data_version(context: dg.AssetExecutionContext, event: Any, rows: str) -> Any:
