@@ -76,7 +76,9 @@ class Clone:
 
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone | None:
-    """None where this is no git checkout: nothing to clone."""
+    """None where this is no git checkout: nothing to clone. Where this is a fresh one itself (.ci/run): this."""
+    if os.environ.get("FRESH_CLONE"):
+        return Clone(PROJECT, _git(PROJECT, "status", "--porcelain"))
     if shutil.which("git") is None or not (PROJECT / ".git").exists():
         return None
     folder = tmp_path_factory.mktemp("clone") / "deepchart-dagster"
