@@ -22,11 +22,6 @@ hypothesis_settings.register_profile("project", deadline=None)
 hypothesis_settings.load_profile("project")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """A process a core, and one more: some tests wait, for a time limit to pass or a container to start."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
-
-
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Name each test's group for ``--dist loadgroup``; without processes the names mean nothing."""
