@@ -66,11 +66,8 @@ def _build_all(context: dg.AssetExecutionContext, dbt: DbtCliResource, target: P
 def _is_asked_for(context: dg.AssetExecutionContext, event: Any) -> bool:
     if isinstance(event, dg.Output):
         return event.output_name in context.selected_output_names
-    if isinstance(event, dg.AssetCheckResult):
-        return any(
-            (key.asset_key, key.name) == (event.asset_key, event.check_name)
-            for key in context.selected_asset_check_keys
-        )
+    if isinstance(event, dg.AssetCheckResult) and event.asset_key and event.check_name:
+        return dg.AssetCheckKey(event.asset_key, event.check_name) in context.selected_asset_check_keys
     return event.asset_key in context.selected_asset_keys
 
 
